@@ -7,7 +7,7 @@ import type { Secret } from '../api/kubernetes.ts';
 import type { HookCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/approvalStatus.ts';
-import { standingApprovals, withoutDeletedRollouts } from '../core/gate/evaluateGates.ts';
+import { standingApprovals, withoutDeletedRollouts } from '../core/gate/gateApprovals.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, selectsLabels } from '../core/gate/gateSelection.ts';
 import { type GateFacts, gateEvents, gateStatus, isSettling, resyncSeconds } from '../core/gate/gateStatus.ts';
 import { evaluateGate, type GateEvaluation } from '../core/gate/gateTimeline.ts';

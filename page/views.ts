@@ -8,7 +8,7 @@ import type { Application } from '../client/explain/application.ts';
 import { relatedGates } from '../client/explain/related.ts';
 import { explainRollout } from '../client/explain/rollout/explainRollout.ts';
 import { nextDeployment } from '../client/explain/rollout/gateSteps.ts';
-import type { NextDeployment } from '../core/gate/evaluateGates.ts';
+import type { NextDeployment } from '../core/gate/gateApprovals.ts';
 import { identityOf, refKey } from '../core/kube/names.ts';
 import { parseTime } from '../core/kube/time.ts';
 import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';

@@ -2,7 +2,7 @@
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { ApprovalRule, Gate } from '../../api/types.ts';
 import { type ApprovalVerdict, evaluateVersions, verdictText } from '../../core/approval/approvalVerdict.ts';
-import { approvalsOn, type NextDeployment, standingApprovals } from '../../core/gate/evaluateGates.ts';
+import { approvalsOn, type NextDeployment, standingApprovals } from '../../core/gate/gateApprovals.ts';
 import type { GateEvaluation } from '../../core/gate/gateTimeline.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';

@@ -1,28 +1,16 @@
-/**
- * Whether all the Gates that an object requires are open, and the approvals on a Gate with `spec.approvals`, which open
- * it for one version of one Rollout.
- * A request to close revokes the approvals that were given before it; a request to open only ends a closure.
- */
-import { APPROVE_FOR } from '../../api/annotations.ts';
+/** Whether each of the Gates that an object requires is open, why not, and which of that a reader may see. */
 import { OPENED } from '../../api/conditions.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { APPROVAL_KEYS, type Approval, type ApprovalRecord, recordedOn } from '../approval/approvalRecord.ts';
-import {
-  type ApprovalVerdict,
-  type Background,
-  countText,
-  evaluateApprovals,
-  verdictText,
-} from '../approval/approvalVerdict.ts';
+import type { Approval } from '../approval/approvalRecord.ts';
+import { countText, verdictText } from '../approval/approvalVerdict.ts';
 import { findCondition } from '../kube/conditions.ts';
-import { identityOf, refKey } from '../kube/names.ts';
-import { tagWord } from '../kube/tag.ts';
+import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
 import type { CommandLine } from '../text/commands.ts';
-import { shell } from '../text/shell.ts';
+import { approvalsOn, approveGateCommand, type NextDeployment } from './gateApprovals.ts';
 import { limitText } from './gateRefs.ts';
-import { closeRequestOf, type GateRequest, opensFor } from './gateRequests.ts';
+import { type GateRequest, opensFor } from './gateRequests.ts';
 import { evaluateGate } from './gateTimeline.ts';
 
 /** The length of a user's name and of a reason in a message: any user can write a reason. */
@@ -187,61 +175,4 @@ export function statusChangedAt(gate: Gate | undefined, opened: boolean, now: Ep
   const shown = findCondition(gate?.status?.conditions, OPENED);
   if (!shown) return 0;
   return shown.status === (opened ? 'True' : 'False') ? (parseTime(shown.lastTransitionTime) ?? 0) : now;
-}
-
-// Approvals on a Gate.
-
-/** The next deployment of a Rollout, for which Gates are evaluated. */
-export interface NextDeployment {
-  version: string;
-  /** `namespace/name`. */
-  rollout: string;
-  /** Uid of that Rollout. */
-  uid: string | undefined;
-  background: Background;
-}
-
-/** The verdict on the version's approvals; undefined for a Gate without `spec.approvals`. */
-export function approvalsOn(gate: Gate, next: NextDeployment, now: EpochMs): ApprovalVerdict | undefined {
-  const rule = gate.spec.approvals;
-  if (!rule) return undefined;
-  const { given } = standingApprovals(gate, now);
-  const ofVersion = given.filter(
-    ({ version, rollout, uid }) => version === next.version && rollout === next.rollout && uid === next.uid,
-  );
-  return evaluateApprovals(rule, ofVersion, next.background, now);
-}
-
-/** The record of approvals, without those that a request to close has revoked. */
-export function standingApprovals(gate: Gate, now: EpochMs): ApprovalRecord {
-  const record = recordedOn(gate, APPROVAL_KEYS.Gate);
-  const closeRequest = closeRequestOf(gate, now);
-  return closeRequest ? { ...record, given: record.given.filter(({ at }) => at > closeRequest.at) } : record;
-}
-
-/**
- * The record without approvals for Rollouts that were deleted since, or deleted and created again.
- * @param uids the uids of the existing Rollouts, by `refKey`
- */
-export function withoutDeletedRollouts(
-  record: ApprovalRecord,
-  uids: ReadonlyMap<string, string | undefined>,
-): ApprovalRecord {
-  const isForExisting = ({ rollout = '', uid }: Approval) => uids.has(rollout) && uids.get(rollout) === uid;
-  return { ...record, given: record.given.filter(isForExisting) };
-}
-
-/** The command that approves the version, of that Rollout, or else of any Rollout. */
-export function approveGateCommand(
-  { metadata }: Pick<Gate, 'metadata'>,
-  version?: string,
-  rollout?: string,
-): CommandLine {
-  const { namespace, name } = identityOf({ metadata });
-  const wanted = `${rollout === undefined ? '' : `${rollout}:`}${tagWord(version)}`;
-  const line = shell`kubectl -n ${namespace} annotate gate/${name} ${APPROVE_FOR}=${wanted}`;
-  return [
-    `To approve ${version === undefined ? 'a version' : 'it'} at Gate ${namespace}/${name}, another user runs`,
-    line,
-  ];
 }

@@ -16,7 +16,7 @@ import {
 import { type Explanation, explanationOf } from '../../client/explain/kinds/explanation.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { nextDeployment } from '../../client/explain/rollout/gateSteps.ts';
-import type { NextDeployment } from '../../core/gate/evaluateGates.ts';
+import type { NextDeployment } from '../../core/gate/gateApprovals.ts';
 import { groupOf, identityOf, objectName, refKey } from '../../core/kube/names.ts';
 import { recordedRefs } from '../../core/objectGates/objectGates.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS, recordedOn } from '../../core/approval/approvalRecord.ts';
 import { withRuleChange } from '../../core/approval/ruleChange.ts';
-import { approveGateCommand, standingApprovals } from '../../core/gate/evaluateGates.ts';
+import { approveGateCommand, standingApprovals } from '../../core/gate/gateApprovals.ts';
 import { type AcceptedRequests, closeRequestOf, takesOpeningIn } from '../../core/gate/gateRequests.ts';
 import { reachesBeyond } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';

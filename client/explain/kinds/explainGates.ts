@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../../api/types.ts';
 import { verdictText } from '../../../core/approval/approvalVerdict.ts';
-import type { NextDeployment } from '../../../core/gate/evaluateGates.ts';
+import type { NextDeployment } from '../../../core/gate/gateApprovals.ts';
 import { type GateRequest, gateRequestsOf } from '../../../core/gate/gateRequests.ts';
 import { type Requirer, requirerText } from '../../../core/gate/gateSelection.ts';
 import { evaluateGate, type GateEvaluation } from '../../../core/gate/gateTimeline.ts';

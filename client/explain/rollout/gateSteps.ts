@@ -2,7 +2,8 @@
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
-import { ABSENCE, evaluateGates, type GateResult, type NextDeployment } from '../../../core/gate/evaluateGates.ts';
+import { ABSENCE, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
+import type { NextDeployment } from '../../../core/gate/gateApprovals.ts';
 import { isTooMany, requiredGatesOfBinding } from '../../../core/gate/gateRefs.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
