@@ -5,8 +5,8 @@
  * | rule | the mutating webhook, here | the validating webhook, validate.ts |
  * |---|---|---|
  * | nesting | denies a spec that is too deep to compare | |
- * | closed Gate | a Gate is closed: reverts, denies or allows the write | nothing that Gates govern has changed since |
- * | managed fields | all Gates are open: sets what the Rollouts deploy | the fields still have these values |
+ * | closed Gate | of a held object: reverts, denies or allows the write | nothing that Gates govern has changed since |
+ * | managed fields | of any other, new or bypassed: sets what the Rollouts deploy | the fields still have these values |
  * | selected-by | writes the annotation | |
  * | suspension | suspends and resumes | an object marked closed is still suspended |
  * | bypass record | writes the annotation | |
@@ -203,7 +203,10 @@ function valuesFromGit(object: FluxObject, bypassing: ReadonlyMap<string, Rollou
   });
 }
 
-/** The object with the managed fields of its Rollouts, or the denial of an edit: all Gates are open. */
+/**
+ * The object with the managed fields of its Rollouts, or the denial of an edit. All Gates are open, a bypass is
+ * granted, or the object is new: behind a closed Gate it is created suspended.
+ */
 function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
   const outcome = setManagedFields({ ...context, object, oldObject });
   const { denials, warnings } = outcome;
