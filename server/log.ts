@@ -87,7 +87,7 @@ function followLevel(
     if (isLogLevel(text)) return text;
     // A typing error doesn't keep the server from starting; the next poll reports it.
     if (inUse === undefined) return level;
-    throw new Error(`${file} says ${JSON.stringify(text.slice(0, 40))}, which is none of ${LOG_LEVELS.join(', ')}`);
+    throw new Error(`${file} has level ${JSON.stringify(text.slice(0, 40))}; expected one of ${LOG_LEVELS.join(', ')}`);
   };
   const apply = (next: LogLevel) => {
     log.level = next;

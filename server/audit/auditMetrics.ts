@@ -17,7 +17,7 @@ export function createAuditMetrics(waiting: () => number) {
   for (const result of ['sent', 'failed', 'dropped']) events.inc({ result }, 0);
   const gaps = new Counter({
     name: 'rollout_hooks_audit_gaps_total',
-    help: 'Times in which a kind was not watched, each also an event; one for each kind after a start',
+    help: 'Interruptions of a watch, and one for each kind after a start; each is also sent as an event',
     registers,
   });
   new Gauge({

@@ -38,7 +38,7 @@ export function requireToken(
 /** The token in the file, trimmed: Metacontroller trims the token of its Secret too. */
 function readToken(file: string): string {
   const token = readFileSync(file, 'utf8').trim();
-  if (token === '') throw new Error(`${file} is empty: an empty token would let everybody in`);
+  if (token === '') throw new Error(`${file} is empty: an empty token would admit every caller`);
   return token;
 }
 

@@ -64,7 +64,8 @@ function createIssuerKeys(issuer: string, options: IssuerOptions): JWTVerifyGetK
     readAt = clock();
   };
   const refresh = async () => {
-    if (isPausing()) throw new IssuerError(`issuer ${issuer} did not answer well a moment ago`);
+    if (isPausing())
+      throw new IssuerError(`issuer ${issuer} failed recently; it is asked every ${issuerPauseSeconds} s`);
     reading ??= read().finally(() => {
       reading = undefined;
     });

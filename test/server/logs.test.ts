@@ -124,7 +124,7 @@ describe('the level', () => {
 
     writeFileSync(levelFile, 'loud');
     const [problem] = await soon(({ level, what }) => level === 'error' && what === 'log level', 'the problem');
-    expect(problem?.problem).toContain('says "loud", which is none of silent, error, warn, info, debug, trace');
+    expect(problem?.problem).toContain('has level "loud"; expected one of silent, error, warn, info, debug, trace');
     const before = lines().filter(debug).length;
     await sync('still-debug');
     await soon(({ name }) => name === 'still-debug', 'the sync');
