@@ -97,7 +97,7 @@ function heldText({ metadata }: Budget, version: BudgetVersion): Required<TextWi
   const [kind, name] = budgetKey({ metadata }).split('/');
   const where = { expanded: metadata.namespace ? shell`-n ${metadata.namespace} ` : '' };
   const target = `${kind?.toLowerCase()}/${name}`;
-  const how = shell`kubectl annotate ${where}${target} ${CONTINUE}=${tagWord(version.version)}`;
+  const how = shell`kubectl annotate --overwrite ${where}${target} ${CONTINUE}=${tagWord(version.version)}`;
   return {
     text: `${version.version} has failed in ${countOf(version.failed, 'Rollout')}, and no other Rollout starts it (failed: ${failedIn(version)})`,
     commands: [[`To continue ${version.version} despite its failures`, how]],

@@ -61,7 +61,7 @@ export function approveGateCommand(
 ): CommandLine {
   const { namespace, name } = identityOf({ metadata });
   const wanted = `${rollout === undefined ? '' : `${rollout}:`}${tagWord(version)}`;
-  const line = shell`kubectl -n ${namespace} annotate gate/${name} ${APPROVE_FOR}=${wanted}`;
+  const line = shell`kubectl -n ${namespace} annotate --overwrite gate/${name} ${APPROVE_FOR}=${wanted}`;
   return [
     `To approve ${version === undefined ? 'a version' : 'it'} at Gate ${namespace}/${name}, another user runs`,
     line,

@@ -130,7 +130,7 @@ export function approvalProgress(version: string, { gate, verdict }: RequiredApp
 
 export function approveRolloutGateCommand({ metadata }: RolloutGate, version: string): CommandLine {
   const { namespace, name } = identityOf({ metadata });
-  const line = shell`kubectl -n ${namespace} annotate rolloutgate/${name} ${APPROVE}=${tagWord(version)}`;
+  const line = shell`kubectl -n ${namespace} annotate --overwrite rolloutgate/${name} ${APPROVE}=${tagWord(version)}`;
   return [`To approve it at RolloutGate ${name}, another user runs`, line];
 }
 

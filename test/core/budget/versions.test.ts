@@ -25,7 +25,7 @@ describe('failures', () => {
       },
     ]);
     expect(events[0]!.commands?.map(([, line]) => line)).toEqual([
-      'kubectl annotate -n team-a rolloutbudget/fleet rollout.kuberik.com/continue=1.1.0',
+      'kubectl annotate --overwrite -n team-a rolloutbudget/fleet rollout.kuberik.com/continue=1.1.0',
     ]);
   });
 

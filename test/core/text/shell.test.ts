@@ -92,7 +92,7 @@ describe('a command in', () => {
       expect(lines.length).toBe(3);
       const line = lines[2] ?? '';
       expect(words(line)).toEqual(
-        argv('kubectl -n shop annotate rolloutgate/qa', `rollout.kuberik.com/approve=${tagWord(tag)}`),
+        argv('kubectl -n shop annotate --overwrite rolloutgate/qa', `rollout.kuberik.com/approve=${tagWord(tag)}`),
       );
     });
   });
@@ -104,7 +104,7 @@ describe('a command in', () => {
       const [evaluated] = evaluateGates([identityOf(gate)], byRefKey([gate]), 0, next);
       const line = evaluated?.lacks?.how[1] ?? '';
       expect(words(line)).toEqual(
-        argv('kubectl -n ops annotate gate/two', `approve.gate.fluxcd.io/for=shop/web:${tagWord(version)}`),
+        argv('kubectl -n ops annotate --overwrite gate/two', `approve.gate.fluxcd.io/for=shop/web:${tagWord(version)}`),
       );
     });
   });
@@ -146,7 +146,10 @@ describe('a command in', () => {
       };
       const [[, line] = ['', '']] = readyOf(budget as never, outcome as never).commands ?? [];
       expect(words(line)).toEqual(
-        argv('kubectl annotate -n shop rolloutbudget/fleet', `rollout.kuberik.com/continue=${tagWord(version)}`),
+        argv(
+          'kubectl annotate --overwrite -n shop rolloutbudget/fleet',
+          `rollout.kuberik.com/continue=${tagWord(version)}`,
+        ),
       );
     });
   });
