@@ -9,32 +9,23 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule } from '../../api/types.ts';
 import { few } from '../kube/firstFew.ts';
 import { goJsonBytes } from '../kube/json.ts';
-import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { isServiceAccount } from '../kube/users.ts';
 import { LIMITS } from '../limits.ts';
 import { MAX_USER } from '../record/record.ts';
 import { boundedLine } from '../text/oneLine.ts';
-import { type Approval, type ApprovalRecord, formatApprovals, parseApprovals } from './approvalRecord.ts';
+import {
+  type Approval,
+  type ApprovalRecord,
+  type ApprovalWrite,
+  formatApprovals,
+  parseApprovals,
+} from './approvalRecord.ts';
+import { type ApprovalTarget, quotedTarget, splitTarget } from './approvalTarget.ts';
 import { isExpired, ruleProblem, whyNotAPerson } from './approvalVerdict.ts';
-import type { ApprovalWrite } from './ruleChange.ts';
 
-/** The length of a quoted value in a denial. */
-const MAX_VALUE_CHARACTERS = 128;
 /** The length of a version and of a user in a Warning, which may have 120 characters. */
 const MAX_NAME_CHARACTERS = 32;
-
-/** The version of a Rollout that an annotation's value names; `problem` if it names none. */
-export type ApprovalTarget =
-  | {
-      version: string;
-      rollout?: string;
-      uid?: string | undefined;
-      requesters: readonly string[];
-      /** A Warning for the approver, if the value could have meant another Rollout. */
-      warning?: string;
-    }
-  | { problem: string };
 
 export interface ApprovalsWritten {
   /** The annotations of the keys, as they are to be stored. */
@@ -226,23 +217,8 @@ function withoutApproval(record: ApprovalRecord, by: string, value: string): Acc
   if (given.length < record.given.length) return { record: { ...record, given }, warnings: [] };
   const mine = record.given.filter((each) => each.by === by).map((each) => each.version);
   const have = mine.length > 0 ? `; you have approved ${few(mine)}` : '';
-  const quoted = JSON.stringify(value.slice(0, MAX_VALUE_CHARACTERS));
-  const what = value === '' ? 'the annotation names no version' : `${by} has not approved ${quoted}`;
+  const what = value === '' ? 'the annotation names no version' : `${by} has not approved ${quotedTarget(value)}`;
   return { record, notDone: `withdrawn: ${what}${have}`, warnings: [] };
-}
-
-/** The parts of `namespace/name:version`; a tag has neither slash nor colon. */
-export function splitTarget(value: string): { version: string; rollout?: string } {
-  const colon = value.indexOf(':');
-  return colon < 0 ? { version: value } : { rollout: value.slice(0, colon), version: value.slice(colon + 1) };
-}
-
-/** The problem of a version that is no tag or no release of the Rollout: a typo must not be approved for later. */
-export function versionProblem(version: string, isKnown: boolean, rollout: string): string | undefined {
-  if (!isLegalTag(version)) return `${JSON.stringify(version.slice(0, MAX_VALUE_CHARACTERS))} is not a tag`;
-  return isKnown
-    ? undefined
-    : `Rollout '${rollout}' has no release ${version}: approve it after its ImagePolicy has selected it`;
 }
 
 function isSame(a: Pick<Approval, 'version' | 'rollout' | 'by'>, b: Pick<Approval, 'version' | 'rollout' | 'by'>) {

@@ -1,4 +1,7 @@
-/** The record of approvals on a Gate or RolloutGate: JSON in an annotation that only the webhook writes. */
+/**
+ * The record of approvals on a Gate or RolloutGate: JSON in an annotation that only the webhook writes. Also what such
+ * an object and a write of it are.
+ */
 import {
   APPROVALS,
   APPROVE,
@@ -10,6 +13,7 @@ import {
   UNAPPROVE_FOR,
 } from '../../api/annotations.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { type ChangedBy, changedByOf, type Entry, parseRecord, storedEntry, textsOf } from '../record/record.ts';
@@ -21,6 +25,26 @@ export const APPROVAL_KEYS = {
 } as const;
 
 export type ApprovalKeys = (typeof APPROVAL_KEYS)[keyof typeof APPROVAL_KEYS];
+
+/** The part of a Gate's or RolloutGate's spec that decides whose approvals a version needs. */
+interface Ruled {
+  approvals?: ApprovalRule | undefined;
+  /** On a RolloutGate only. */
+  rolloutRef?: { name?: string } | undefined;
+}
+
+/** A Gate or RolloutGate. */
+export interface Approvable extends KubeObject<Ruled, { approvals?: ApprovalsStatus }> {}
+
+/** A write of one. */
+export interface ApprovalWrite {
+  object: Approvable;
+  old: Approvable | undefined;
+  keys: ApprovalKeys;
+  /** The authenticated user. */
+  by: string;
+  now: EpochMs;
+}
 
 export interface Approval extends ChangedBy {
   version: string;

@@ -2,7 +2,7 @@
  * Changes of the rule that says who has to approve: of a field of `spec.approvals`, or of the Rollout that a
  * RolloutGate is for. The webhook records each change, and an Event reports it once.
  */
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
@@ -10,32 +10,13 @@ import { MAX_USER } from '../record/record.ts';
 import { countOf } from '../text/count.ts';
 import { boundedLine } from '../text/oneLine.ts';
 import {
-  type ApprovalKeys,
+  type Approvable,
   type ApprovalRecord,
+  type ApprovalWrite,
   type FieldChange,
   fieldName,
   type RuleChange,
 } from './approvalRecord.ts';
-
-/** The part of a Gate's or RolloutGate's spec that decides whose approvals a version needs. */
-interface Ruled {
-  approvals?: ApprovalRule | undefined;
-  /** On a RolloutGate only. */
-  rolloutRef?: { name?: string } | undefined;
-}
-
-/** A Gate or RolloutGate. */
-export interface Approvable extends KubeObject<Ruled, { approvals?: ApprovalsStatus }> {}
-
-/** A write of one. */
-export interface ApprovalWrite {
-  object: Approvable;
-  old: Approvable | undefined;
-  keys: ApprovalKeys;
-  /** The authenticated user. */
-  by: string;
-  now: EpochMs;
-}
 
 /** Limits of a record. Older changes than the last ten are reported already, or one user has made too many. */
 const MAX_CHANGES = 10;

@@ -2,8 +2,8 @@
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { AnyObject, ObjectName } from '../../api/kubernetes.ts';
 import type { ResourceRef, WebhookCall } from '../../api/ports.ts';
-import { type ApprovalKeys, recordedOn } from '../../core/approval/approvalRecord.ts';
-import { type Approvable, deletionEvent, ruleChangeEvents } from '../../core/approval/ruleChange.ts';
+import { type Approvable, type ApprovalKeys, recordedOn } from '../../core/approval/approvalRecord.ts';
+import { deletionEvent, ruleChangeEvents } from '../../core/approval/ruleChange.ts';
 import { eventRecord } from '../../core/kube/events.ts';
 import { isSystemDeleter } from '../../core/kube/users.ts';
 

@@ -4,15 +4,9 @@ import { ROLLOUTS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
-import {
-  type ApprovalsWritten,
-  type ApprovalTarget,
-  acceptApproval,
-  approvedValue,
-  splitTarget,
-  versionProblem,
-} from '../../core/approval/acceptApproval.ts';
+import { type ApprovalsWritten, acceptApproval, approvedValue } from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS, recordedOn } from '../../core/approval/approvalRecord.ts';
+import { type ApprovalTarget, splitTarget, versionProblem } from '../../core/approval/approvalTarget.ts';
 import { withRuleChange } from '../../core/approval/ruleChange.ts';
 import { approveGateCommand, standingApprovals } from '../../core/gate/gateApprovals.ts';
 import { type AcceptedRequests, closeRequestOf, takesOpeningIn } from '../../core/gate/gateRequests.ts';

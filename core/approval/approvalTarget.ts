@@ -1,0 +1,35 @@
+/** The version that a user approves or for which a Gate opens: a tag, or `namespace/name:tag` for one Rollout only. */
+import { isLegalTag } from '../kube/tag.ts';
+
+const MAX_QUOTED_TARGET = 128;
+
+/** The version of a Rollout that an annotation's value names; `problem` if it names none. */
+export type ApprovalTarget =
+  | {
+      version: string;
+      rollout?: string;
+      uid?: string | undefined;
+      requesters: readonly string[];
+      /** A Warning for the approver, if the value could have meant another Rollout. */
+      warning?: string;
+    }
+  | { problem: string };
+
+/** The parts of `namespace/name:version`; a tag has neither slash nor colon. */
+export function splitTarget(value: string): { version: string; rollout?: string } {
+  const colon = value.indexOf(':');
+  return colon < 0 ? { version: value } : { rollout: value.slice(0, colon), version: value.slice(colon + 1) };
+}
+
+/** The problem of a version that is no tag or no release of the Rollout: a typo must not be approved for later. */
+export function versionProblem(version: string, isKnown: boolean, rollout: string): string | undefined {
+  if (!isLegalTag(version)) return `${quotedTarget(version)} is not a tag`;
+  return isKnown
+    ? undefined
+    : `Rollout '${rollout}' has no release ${version}: approve it after its ImagePolicy has selected it`;
+}
+
+/** The value as a denial quotes it. */
+export function quotedTarget(value: string): string {
+  return JSON.stringify(value.slice(0, MAX_QUOTED_TARGET));
+}
