@@ -58,7 +58,7 @@ const REQUEST_PREFIX = 'rollout-hooks/';
 interface FieldDecision {
   value: string | undefined;
   deployment?: DeploymentRef | undefined;
-  /** The warning for the writer, if the field is set back to the managed value. */
+  /** The Warning for the writer, if the field is set back to the managed value. */
   revertText?: string;
   warning?: string;
   denial?: TextWithCommands;
@@ -105,11 +105,10 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
       );
     values.push([field, decision.value]);
   }
-  if (revertTexts.length > 0) warnings.unshift(revertTexts.join('; '));
   const carried = deployments.size > 0 ? formatDeployments([...deployments.values()], byGit) : undefined;
   const marked = annotate(writeManagedFields(written, values), DEPLOYED, carried);
   const object = isSourceUnread ? marked : withArtifact(marked, oldObject, source, context.atomic);
-  return { object, warnings, isReverted: revertTexts.length > 0, denials };
+  return { object, warnings: [...revertTexts, ...warnings], isReverted: revertTexts.length > 0, denials };
 }
 
 /** The object with our annotations of an atomic update; without them if there is none. */

@@ -231,6 +231,15 @@ describe('one write of a bound Kustomization', () => {
   });
 });
 
+it('each field that is set back has a Warning of its own', () => {
+  const annotations = Object.fromEntries(['A', 'B'].map((v) => [`rollout.kuberik.com/substitute.${v}.from`, 'my-app']));
+  const object = kustomization({ annotations, substitute: { A: '0.1.0', B: '0.1.0' } });
+  expect(setManagedFields({ object, rollouts: rolloutsByName(my) }).warnings).toEqual([
+    'A stays 1.1.0, deployed by Rollout my-app',
+    'B stays 1.1.0, deployed by Rollout my-app',
+  ]);
+});
+
 describe('one write of a bound OCIRepository', () => {
   const refs: [title: string, ref: Record<string, string> | null, warning?: RegExp][] = [
     ['ref absent', null],
