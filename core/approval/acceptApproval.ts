@@ -145,7 +145,7 @@ function withApproval(
 ): Accepted {
   const reject = (problem: string): Accepted => ({ record, notDone: `approved: ${problem}`, warnings: [] });
   const stranger = whyNotAPerson(by, rule);
-  if (stranger !== undefined) return reject(`${stranger}: this approval does not count`);
+  if (stranger !== undefined) return reject(stranger);
   if (by.length > MAX_USER) return reject(`users with names longer than ${MAX_USER} characters cannot approve`);
   if ('problem' in target) return reject(target.problem);
   const { version, rollout, uid, requesters, warning } = target;

@@ -177,7 +177,7 @@ export function whyNotAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAcc
   const name = serviceAccountOf(user);
   if (name === undefined) return `${user} is not a person`;
   if (rule.serviceAccounts?.includes(name)) return undefined;
-  return `${user} is a ServiceAccount and not listed in spec.approvals.serviceAccounts`;
+  return `${name} is a ServiceAccount: add it to spec.approvals.serviceAccounts, or approve as a person`;
 }
 
 /**

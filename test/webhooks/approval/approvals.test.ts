@@ -101,7 +101,9 @@ describe('an approval', () => {
     const bot = { user: 'system:serviceaccount:ci:bot' };
     const { stored, warnings, allowed } = await approve({ [`${P}approve`]: '1.1.0' }, bot);
     expect([allowed, recorded(stored).given]).toEqual([true, []]);
-    expect(warnings[0]).toContain('is a ServiceAccount');
+    expect(warnings[0]).toMatch(
+      /^not approved: ci\/bot is a ServiceAccount: add it to spec\.approvals\.serviceAccounts, or approve as a person$/,
+    );
     const rule = { required: 2, serviceAccounts: ['ci/bot'] };
     const named = await approve({ [`${P}approve`]: '1.1.0' }, { ...bot, rule, old: gate({}, rule) });
     expect(recorded(named.stored).given).toMatchObject([{ by: bot.user }]);
