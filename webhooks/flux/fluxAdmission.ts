@@ -22,7 +22,7 @@ import { bypassOrDeny, recordBypass, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, deny } from '../response.ts';
 import { isInCurrentVersion, lostFieldsDenial } from './lostFields.ts';
 import { heldSourceWarning, withClosedGates } from './otherBlockers.ts';
-import { fluxWriteOf, readClosedOfUnbound, readContext, readContextAgain, type Write } from './writeContext.ts';
+import { fluxWriteOf, readClosedOfUnbound, readContext, readValidationContext, type Write } from './writeContext.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const write = fluxWriteOf(request);
@@ -87,7 +87,7 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
   const tooMany = tooManyReferencesProblem(object, stored);
   if (tooMany) return denied('limit', `${subjectOf(object)}: ${tooMany}`);
 
-  const context = await readContextAgain(write, call);
+  const context = await readValidationContext(write, call);
   const oldObject = stored && withShrinkingEdits(object, stored, context);
   const denial = verifyWrite({ object, oldObject, context, user: request.userInfo.username });
   return denial ? denied(denial.reason, denialText(denial, write.namespace)) : allowed();
@@ -108,8 +108,8 @@ async function validateDelete(
 
 /**
  * Whether the reason lets its author delete the object later.
- * An object that requires no Gate may be written, but not deleted while a Rollout that it follows requires a closed
- * one.
+ * An object that requires no Gate may be written, but not deleted while a Rollout to which it is bound requires a
+ * closed one.
  */
 async function countsForDeletion(
   write: Write,

@@ -24,8 +24,8 @@ export async function withClosedGates(
     (field) => readManagedField(object, field) !== deploymentOf(rollouts.get(field.rollout))?.version,
   );
   const names = new Set(denied.map(({ rollout }) => rollout));
-  const followed = [...names].flatMap((name) => rollouts.get(name) ?? []);
-  const closed = await readClosedOfRollouts(followed, call);
+  const bound = [...names].flatMap((name) => rollouts.get(name) ?? []);
+  const closed = await readClosedOfRollouts(bound, call);
   if (closed.length === 0) return denial;
   return { ...denial, text: `${denial.text} Its deployment would also wait`, closed, hint: HOTFIX_HINT };
 }

@@ -71,8 +71,8 @@ async function readGatesOfWrite(write: Write, { userInfo }: AdmissionRequest, ca
  * The cluster's state for the check of a write that has been through the mutating webhook: what selects the object is
  * in its annotations, or a Gate in them holds it.
  */
-export function readContextAgain(write: Write, call: WebhookCall): Promise<WriteContext> {
-  const readOthers = async () => ({ rollouts: await readFollowed(write, call) });
+export function readValidationContext(write: Write, call: WebhookCall): Promise<WriteContext> {
+  const readOthers = async () => ({ rollouts: await readBoundRollouts(write, call) });
   return withOthersUnlessHeld(readGateContext(write, false, call), write, readOthers);
 }
 
@@ -80,8 +80,8 @@ export function readContextAgain(write: Write, call: WebhookCall): Promise<Write
 type Others = Omit<WriteContext, keyof GateContext>;
 
 /**
- * The Gates, with the others unless a Gate holds the object: how many Rollouts it follows, and how large, is up to the
- * tenant whom the Gate holds.
+ * The Gates, with the others unless a Gate holds the object: to how many Rollouts it is bound, and how large
+ * they are, is up to the tenant whom the Gate holds.
  */
 async function withOthersUnlessHeld(
   readingGates: Promise<GateContext>,
@@ -145,12 +145,15 @@ export async function readClosedOfUnbound(
 }
 
 async function readOthers(write: Write, call: WebhookCall): Promise<Others> {
-  const [rollouts, applier] = await Promise.all([readFollowed(write, call), readApplier(write, call)]);
+  const [rollouts, applier] = await Promise.all([readBoundRollouts(write, call), readApplier(write, call)]);
   return { rollouts, applier, ...(await readSource(write, rollouts, call)) };
 }
 
-/** The Rollouts that the object tracks; none if it is deleted. */
-function readFollowed({ object, oldObject, namespace }: Write, call: WebhookCall): Promise<WriteContext['rollouts']> {
+/** The Rollouts to which the object is bound; none if it is deleted. */
+function readBoundRollouts(
+  { object, oldObject, namespace }: Write,
+  call: WebhookCall,
+): Promise<WriteContext['rollouts']> {
   // An apply may leave out the annotation that names a Rollout. Behind a closed Gate the annotation stays, and that
   // Rollout may be the one that bypasses the Gate: so the Rollouts of both versions are read.
   const names = object ? [object, oldObject].flatMap((each) => (each ? rolloutsOfObject(each) : [])) : [];
