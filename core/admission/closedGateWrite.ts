@@ -50,7 +50,7 @@ function decideAsWritten(write: ClosedGateWrite): ClosedGateOutcome {
   const denied = new FewPaths();
   let isReverted = false;
   const revertOrDeny = (change: Change) => {
-    if (comesAgain(change, isSync, isApply)) isReverted = true;
+    if (isReappliedLater(change, isSync, isApply)) isReverted = true;
     else denied.add(change.path);
   };
   const governed = (change: Change) => {
@@ -58,7 +58,7 @@ function decideAsWritten(write: ClosedGateWrite): ClosedGateOutcome {
   };
   const label = (change: Change) => {
     // A user may change labels by which no Gate selects the object.
-    if (escapesSelection || comesAgain(change, isSync, isApply)) revertOrDeny(change);
+    if (escapesSelection || isReappliedLater(change, isSync, isApply)) revertOrDeny(change);
   };
   governedChanges(object, oldObject, governed, writers);
   labelChanges(object, oldObject, label, writers);
@@ -74,7 +74,7 @@ function decideAsWritten(write: ClosedGateWrite): ClosedGateOutcome {
  * | a Git sync | if an apply owns the value | if the sync is an apply |
  * | another one | if it repeats the literal of its last `kubectl apply` | never |
  */
-function comesAgain({ value, writers }: Change, isSync: boolean, isApply: boolean): boolean {
+function isReappliedLater({ value, writers }: Change, isSync: boolean, isApply: boolean): boolean {
   if (value === undefined) return isSync && isApply;
   return isSync ? writers.applied(value) : writers.repeated(value);
 }

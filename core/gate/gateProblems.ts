@@ -15,11 +15,11 @@ import {
   acceptRequests,
   CLOCK_TOLERANCE_MS,
   isOpenFor,
+  openRequestHasEffectIn,
   parseRequestTime,
   parseWindow,
   REASON_KEYS,
   REQUESTED_AT_KEYS,
-  takesOpeningIn,
 } from './gateRequests.ts';
 import { selectsFlux } from './gateSelection.ts';
 
@@ -96,7 +96,7 @@ export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, no
   if (gate.spec.window !== old?.spec.window && gate.spec.window !== undefined && parseWindow(gate.spec.window) === 0) {
     warnings.push(`spec.window is ${gate.spec.window}: a request ends immediately and has no effect`);
   }
-  if (accepted.some(({ action }) => action === 'open') && !takesOpeningIn(gate, old, now)) {
+  if (accepted.some(({ action }) => action === 'open') && !openRequestHasEffectIn(gate, old, now)) {
     warnings.push('the request opens nothing: this Gate has spec.approvals, so approve a version instead');
   }
   if (gate.spec.approvals && !old?.spec.approvals && selectsFlux(gate)) {

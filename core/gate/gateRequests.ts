@@ -210,20 +210,20 @@ export function closeRequestOf(gate: Gate, now: EpochMs): GateRequest | undefine
 }
 
 /** Whether a request to open has an effect: with approvals it only ends a closure, or withdraws a planned one. */
-export function takesOpening(gate: Gate, now: EpochMs): boolean {
+export function openRequestHasEffect(gate: Gate, now: EpochMs): boolean {
   return (
     !gate.spec.approvals || closeRequestOf(gate, now) !== undefined || gateRequestsOf(gate, now).planned !== undefined
   );
 }
 
 /**
- * Whether the request to open in a write has an effect: see takesOpening. It may also end the closure that the write
- * makes. A close request that is only planned doesn't count: the opening would come before it, or replace it.
+ * Whether the request to open in a write has an effect: see openRequestHasEffect. It may also end the closure that the
+ * write makes. A close request that is only planned doesn't count: the opening would come before it, or replace it.
  * @param gate the Gate after the write, with the record of its requests
  */
-export function takesOpeningIn(gate: Gate, old: Gate | undefined, now: EpochMs): boolean {
+export function openRequestHasEffectIn(gate: Gate, old: Gate | undefined, now: EpochMs): boolean {
   if (!gate.spec.approvals || closeRequestOf(gate, now) !== undefined) return true;
-  return old !== undefined && takesOpening({ ...old, spec: gate.spec }, now);
+  return old !== undefined && openRequestHasEffect({ ...old, spec: gate.spec }, now);
 }
 
 // The requests that a write of a Gate makes, and their record.

@@ -8,9 +8,9 @@ import {
   CLOCK_TOLERANCE_MS,
   type GateAction,
   isOpenFor,
+  openRequestHasEffect,
   REASON_KEYS,
   REQUESTED_AT_KEYS,
-  takesOpening,
 } from '../gate/gateRequests.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
@@ -50,7 +50,7 @@ export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDe
   if ('problem' in body) return reject(body.problem);
 
   const { action, for: version } = body;
-  if (action === 'open' && !takesOpening(gate, now)) {
+  if (action === 'open' && !openRequestHasEffect(gate, now)) {
     return reject('no request opens a Gate with spec.approvals');
   }
   const reason = [by, body.reason].filter(Boolean).join(': ');

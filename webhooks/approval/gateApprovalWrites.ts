@@ -9,7 +9,7 @@ import { APPROVAL_KEYS, recordedOn } from '../../core/approval/approvalRecord.ts
 import { type ApprovalTarget, splitTarget, versionProblem } from '../../core/approval/approvalTarget.ts';
 import { withRuleChange } from '../../core/approval/ruleChange.ts';
 import { approveGateCommand, standingApprovals } from '../../core/gate/gateApprovals.ts';
-import { type AcceptedRequests, closeRequestOf, takesOpeningIn } from '../../core/gate/gateRequests.ts';
+import { type AcceptedRequests, closeRequestOf, openRequestHasEffectIn } from '../../core/gate/gateRequests.ts';
 import { reachesBeyond } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { requirersOf } from '../../core/gate/requirers.ts';
@@ -56,7 +56,7 @@ export function openingProblem(
   { now }: WebhookCall,
 ): TextWithCommands | undefined {
   const opens = accepted.some(({ action }) => action === 'open');
-  if (!opens || takesOpeningIn(gate, old, now) || isServiceAccount(userInfo.username)) return undefined;
+  if (!opens || openRequestHasEffectIn(gate, old, now) || isServiceAccount(userInfo.username)) return undefined;
   return {
     text: 'no request opens a Gate with spec.approvals: approve a version of a Rollout that requires it.',
     commands: [approveGateCommand(gate)],

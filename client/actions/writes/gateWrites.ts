@@ -19,8 +19,8 @@ import {
   CLOCK_TOLERANCE_MS,
   gateRequestsOf,
   isOpenFor,
+  openRequestHasEffect,
   parseRequestTime,
-  takesOpening,
 } from '../../../core/gate/gateRequests.ts';
 import { requirerText } from '../../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../../core/gate/gateTimeline.ts';
@@ -74,7 +74,7 @@ export function openGate(gate: Gate, { reason, at, version }: Opening, now: Epoc
   if (problem) return badRequest(problem);
   if (version !== undefined && !isOpenFor(version))
     return badRequest(`'${version}' is not <namespace>/<rollout>:<tag>.`);
-  if (!takesOpening(gate, now)) {
+  if (!openRequestHasEffect(gate, now)) {
     return badRequest(`${nameOf(gate)} has spec.approvals, and no request opens it: approve a version at it.`);
   }
   const { opened, openFor, planned } = evaluateGate(gate, now);
