@@ -15,7 +15,7 @@ import { sameJson } from '../core/kube/json.ts';
 import { identityOf, labelValue } from '../core/kube/names.ts';
 import { objectAt } from '../core/kube/objectMap.ts';
 import { rolloutGateReady } from '../core/rollout/evaluation/rolloutGates.ts';
-import { backgroundInStatus } from '../core/rollout/evaluation/versionApprovals.ts';
+import { versionUsersInStatus } from '../core/rollout/evaluation/versionApprovals.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, repairedLabels, resyncAfter } from './hook.ts';
 
 export const rolloutGateHook: DecoratorHook<RolloutGate> = {
@@ -53,7 +53,7 @@ function statusOf(
   const record = recordedOn(gate, APPROVAL_KEYS.RolloutGate);
   const authors = rollout?.status?.releaseAuthors ?? [];
   const { status: approvals, until } = approvalsStatus(spec?.approvals, record, now, {
-    backgroundOf: (version) => rollout && backgroundInStatus(rollout, authors, version),
+    usersBehind: (version) => rollout && versionUsersInStatus(rollout, authors, version),
     pending: rollout?.status?.pendingVersion,
   });
   const involvedObjects = rollout ? [{ kind: KINDS.Rollout.kind, ...identityOf(rollout) }] : [];

@@ -144,8 +144,8 @@ function withApproval(
   now: EpochMs,
 ): Accepted {
   const reject = (problem: string): Accepted => ({ record, notDone: `approved: ${problem}`, warnings: [] });
-  const stranger = whyNotAPerson(by, rule);
-  if (stranger !== undefined) return reject(stranger);
+  const whyIneligible = whyNotAPerson(by, rule);
+  if (whyIneligible !== undefined) return reject(whyIneligible);
   if (by.length > MAX_USER) return reject(`users with names longer than ${MAX_USER} characters cannot approve`);
   if ('problem' in target) return reject(target.problem);
   const { version, rollout, uid, requesters, warning } = target;

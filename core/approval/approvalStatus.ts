@@ -7,7 +7,7 @@ import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import type { ApprovalRecord } from './approvalRecord.ts';
-import { type Background, countText, type EvaluatedApproval, evaluateVersions, expiryOf } from './approvalVerdict.ts';
+import { countText, type EvaluatedApproval, evaluateVersions, expiryOf, type VersionUsers } from './approvalVerdict.ts';
 import { ruleChangeEvents } from './ruleChange.ts';
 
 type VersionStatus = NonNullable<ApprovalsStatus['versions']>[number];
@@ -16,7 +16,7 @@ type GivenStatus = VersionStatus['given'][number];
 /** The Rollout of a RolloutGate. */
 interface ApprovedRollout {
   /** The users behind a version. */
-  backgroundOf: (version: string) => Background | undefined;
+  usersBehind: (version: string) => VersionUsers | undefined;
   /** The version that waits. */
   pending: string | undefined;
 }
@@ -33,7 +33,7 @@ export function approvalsStatus(
   rollout?: ApprovedRollout,
 ): { status: ApprovalsStatus | undefined; until: EpochMs | undefined } {
   if (!rule) return { status: undefined, until: undefined };
-  const evaluated = evaluateVersions(rule, record.given, now, rollout?.backgroundOf);
+  const evaluated = evaluateVersions(rule, record.given, now, rollout?.usersBehind);
   const isDecisive = rollout !== undefined || !rule.notBy?.length;
   const pending = rollout?.pending;
   const versions = evaluated.map(({ version, rollout, verdict: { counted, enough, given } }) => ({

@@ -10,7 +10,7 @@ import { countOf } from '../text/count.ts';
 import type { Approval } from './approvalRecord.ts';
 
 /** The users behind one version of one Rollout. */
-export interface Background {
+export interface VersionUsers {
   /** The authenticated users who requested its deployment. */
   requesters: readonly string[];
   /** The users in whose name they claim to have requested it: free text. */
@@ -40,21 +40,21 @@ export interface ApprovalVerdict {
 /**
  * Whether one version has the approvals that the rule requires.
  * @param given the approvals of that version
- * @param background undefined if the users behind the version are unknown: `rule.notBy` is not checked then
+ * @param users undefined if the users behind the version are unknown: `rule.notBy` is not checked then
  */
 export function evaluateApprovals(
   rule: ApprovalRule,
   given: readonly Approval[],
-  background: Background | undefined,
+  users: VersionUsers | undefined,
   now: EpochMs,
 ): ApprovalVerdict {
   const byPerson = new Map(given.map((approval) => [approval.by, approval]));
   const alive = [...byPerson.values()]
     .filter((approval) => !isExpired(approval, rule, now))
     .sort((a, b) => a.at - b.at);
-  const problem = problemOfRule(rule, alive, background);
+  const problem = problemOfRule(rule, alive, users);
   const evaluated: EvaluatedApproval[] = alive.map((approval) => {
-    const doesNotCount = whyNotCounted(approval, rule, background) ?? problem;
+    const doesNotCount = whyNotCounted(approval, rule, users) ?? problem;
     return doesNotCount === undefined ? approval : { ...approval, doesNotCount };
   });
   const counted = evaluated.filter(({ doesNotCount }) => doesNotCount === undefined);
@@ -78,20 +78,20 @@ interface VersionVerdict {
 
 /**
  * The verdict on each version that has approvals, the last approved one first.
- * @param backgroundOf absent if the users behind the versions are unknown: see evaluateApprovals
+ * @param usersBehind absent if the users behind the versions are unknown: see evaluateApprovals
  */
 export function evaluateVersions(
   rule: ApprovalRule,
   given: readonly Approval[],
   now: EpochMs,
-  backgroundOf?: (version: string) => Background | undefined,
+  usersBehind?: (version: string) => VersionUsers | undefined,
 ): VersionVerdict[] {
   const byVersion = Map.groupBy(given, ({ version, rollout = '' }) => `${rollout}:${version}`);
   return [...byVersion.values()]
     .sort((a, b) => b.at(-1)!.at - a.at(-1)!.at)
     .map((approvals) => {
       const { version, rollout } = approvals[0]!;
-      return { version, rollout, verdict: evaluateApprovals(rule, approvals, backgroundOf?.(version), now) };
+      return { version, rollout, verdict: evaluateApprovals(rule, approvals, usersBehind?.(version), now) };
     })
     .filter(({ verdict }) => verdict.given.length > 0);
 }
@@ -114,26 +114,27 @@ export function isExpired(approval: Approval, rule: ApprovalRule, now: EpochMs):
 }
 
 /** Why the approval does not count: `requested it`, `is named as its author`. */
-function whyNotCounted({ by }: Approval, rule: ApprovalRule, background: Background | undefined): string | undefined {
+function whyNotCounted({ by }: Approval, rule: ApprovalRule, users: VersionUsers | undefined): string | undefined {
   if (whyNotAPerson(by, rule) !== undefined) return 'is not a person';
-  const { requesters = [], onBehalfOf, authors } = background ?? {};
+  const { requesters = [], onBehalfOf, authors } = users ?? {};
   if (rule.notBy?.includes('requester')) {
     if (requesters.includes(by)) return 'requested it';
-    if (onBehalfOf !== undefined && mayMean(onBehalfOf, by)) return 'is named as its requester';
+    if (onBehalfOf !== undefined && mayNameUser(onBehalfOf, by)) return 'is named as its requester';
   }
-  if (rule.notBy?.includes('author') && authors !== undefined && mayMean(authors, by)) return 'is named as its author';
+  if (rule.notBy?.includes('author') && authors !== undefined && mayNameUser(authors, by))
+    return 'is named as its author';
   return undefined;
 }
 
 function problemOfRule(
   rule: ApprovalRule,
   alive: readonly Approval[],
-  background: Background | undefined,
+  users: VersionUsers | undefined,
 ): string | undefined {
-  const asksForAuthor = background !== undefined && rule.notBy?.includes('author') && alive.length > 0;
+  const asksForAuthor = users !== undefined && rule.notBy?.includes('author') && alive.length > 0;
   return (
     ruleProblem(rule) ??
-    (asksForAuthor && background.authors === undefined ? 'the authors of the release are unknown' : undefined)
+    (asksForAuthor && users.authors === undefined ? 'the authors of the release are unknown' : undefined)
   );
 }
 
@@ -185,7 +186,7 @@ export function whyNotAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAcc
  * In doubt the result is true: `oidc:Alice.Miller@example.com` matches an address with another domain, `alice.miller`,
  * and a text with both names.
  */
-export function mayMean(text: string, user: string): boolean {
+export function mayNameUser(text: string, user: string): boolean {
   const words = text.length > MAX_TEXT_CHARACTERS ? undefined : parsed.get(text, () => wordsOf(text));
   const name = lastPart(user.toLowerCase());
   const [local = name] = name.split('@');

@@ -6,7 +6,7 @@ import { APPROVE_FOR } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { APPROVAL_KEYS, type Approval, type ApprovalRecord, recordedOn } from '../approval/approvalRecord.ts';
-import { type ApprovalVerdict, type Background, evaluateApprovals } from '../approval/approvalVerdict.ts';
+import { type ApprovalVerdict, evaluateApprovals, type VersionUsers } from '../approval/approvalVerdict.ts';
 import { identityOf } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import type { CommandLine } from '../text/commands.ts';
@@ -20,7 +20,7 @@ export interface NextDeployment {
   rollout: string;
   /** Uid of that Rollout. */
   uid: string | undefined;
-  background: Background;
+  users: VersionUsers;
 }
 
 /** The verdict on the version's approvals; undefined for a Gate without `spec.approvals`. */
@@ -31,7 +31,7 @@ export function approvalsOn(gate: Gate, next: NextDeployment, now: EpochMs): App
   const ofVersion = given.filter(
     ({ version, rollout, uid }) => version === next.version && rollout === next.rollout && uid === next.uid,
   );
-  return evaluateApprovals(rule, ofVersion, next.background, now);
+  return evaluateApprovals(rule, ofVersion, next.users, now);
 }
 
 /** The record of approvals, without those that a request to close has revoked. */

@@ -9,7 +9,7 @@ import { few } from '../../../core/kube/firstFew.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
 import { targetName } from '../../../core/rollout/deployment/progress.ts';
-import { backgroundOf } from '../../../core/rollout/evaluation/versionApprovals.ts';
+import { versionUsers } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { bypassedClosures } from '../../../core/suspension/bypassGrant.ts';
 import { closureKey } from '../../../core/suspension/objectState.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
@@ -108,6 +108,6 @@ function detailOf(text: string, { lacks }: GateResult): string {
 
 /** The version with all that a Gate's evaluation needs. */
 export function nextDeployment(rollout: Rollout, version: string): NextDeployment {
-  const background = backgroundOf(rollout, rollout.status?.releaseAuthors ?? [], version);
-  return { version, rollout: refKey(identityOf(rollout)), uid: rollout.metadata.uid, background };
+  const users = versionUsers(rollout, rollout.status?.releaseAuthors ?? [], version);
+  return { version, rollout: refKey(identityOf(rollout)), uid: rollout.metadata.uid, users };
 }

@@ -15,7 +15,7 @@ import { LIMITS } from '../../limits.ts';
 import { bypassedClosures } from '../../suspension/bypassGrant.ts';
 import { closureKey } from '../../suspension/objectState.ts';
 import type { Observed } from './observed.ts';
-import { backgroundOf } from './versionApprovals.ts';
+import { versionUsers } from './versionApprovals.ts';
 
 /** The Gates that a Rollout requires itself: the named ones, then those that select it. */
 export function ownGates(rollout: Rollout, { gates, namespaceLabels }: GateSelectors): NamespacedName[] {
@@ -72,8 +72,8 @@ export function evaluateRequiredGates(
   if (version === undefined) return { closed: [], bypassed: [], approvals: [], requeueAt: [] };
   const boundKeys = new Set(bindings.flatMap(({ spec }) => requiredGatesOfBinding(spec)).map(refKey));
   const { uid, namespace = '' } = rollout.metadata;
-  const background = backgroundOf(rollout, authors, version);
-  const next = { version, rollout: refKey(identityOf(rollout)), uid, background };
+  const users = versionUsers(rollout, authors, version);
+  const next = { version, rollout: refKey(identityOf(rollout)), uid, users };
   const evaluated = gateRefs.flatMap((ref) => {
     const deployment = boundKeys.has(refKey(ref)) ? undefined : next;
     return evaluateGates([ref], gates, now, deployment);

@@ -8,9 +8,9 @@ import type { ApprovalRule, Gate, ReleaseAuthors, Rollout, RolloutGate } from '.
 import { APPROVAL_KEYS, type Approval, recordedOn } from '../../approval/approvalRecord.ts';
 import {
   type ApprovalVerdict,
-  type Background,
   evaluateApprovals,
   expiryOf,
+  type VersionUsers,
   verdictText,
 } from '../../approval/approvalVerdict.ts';
 import { memoize } from '../../collection/memo.ts';
@@ -50,7 +50,7 @@ export function rolloutGateApprovals(
   authors: readonly ReleaseAuthors[],
   now: EpochMs,
 ): RolloutGateApprovals[] {
-  const background = memoize((version: string) => backgroundOf(rollout, authors, version));
+  const usersBehind = memoize((version: string) => versionUsers(rollout, authors, version));
   return gates.flatMap((gate) => {
     const rule = gate.spec?.approvals;
     if (!rule) return [];
@@ -58,7 +58,7 @@ export function rolloutGateApprovals(
     const byVersion = Map.groupBy(given, ({ version }) => version);
     const none = evaluateApprovals(rule, [], undefined, now);
     const evaluated = memoize((version: string) =>
-      evaluateApprovals(rule, byVersion.get(version)!, background(version), now),
+      evaluateApprovals(rule, byVersion.get(version)!, usersBehind(version), now),
     );
     const verdictOn = (version: string) => (byVersion.has(version) ? evaluated(version) : none);
     const isEnough = (version: string) =>
@@ -86,7 +86,7 @@ export function expiries(all: readonly RolloutGateApprovals[], versions: Readonl
 }
 
 /** The users who made the pending requests for a version. */
-export function requestersOf(rollout: Rollout, version: string): Pick<Background, 'requesters' | 'onBehalfOf'> {
+export function requestersOf(rollout: Rollout, version: string): Pick<VersionUsers, 'requesters' | 'onBehalfOf'> {
   const requests = versionRequests(rollout, version);
   const { deployUser } = requestsOf(rollout);
   return {
@@ -96,24 +96,28 @@ export function requestersOf(rollout: Rollout, version: string): Pick<Background
 }
 
 /** The requesters and authors of a version, whose approvals a rule can exclude. */
-export function backgroundOf(rollout: Rollout, authors: readonly ReleaseAuthors[], version: string): Background {
+export function versionUsers(rollout: Rollout, authors: readonly ReleaseAuthors[], version: string): VersionUsers {
   return { ...requestersOf(rollout, version), authors: authors.find(({ tag }) => tag === version)?.authors };
 }
 
 /**
- * The background for the status of a RolloutGate, which also shows versions that no longer wait.
+ * The users for the status of a RolloutGate, which also shows versions that no longer wait.
  * Their requests ended with their deployment, so the requesters come from the history, and the approvals that counted
  * still count.
  */
-export function backgroundInStatus(rollout: Rollout, authors: readonly ReleaseAuthors[], version: string): Background {
-  const waiting = backgroundOf(rollout, authors, version);
+export function versionUsersInStatus(
+  rollout: Rollout,
+  authors: readonly ReleaseAuthors[],
+  version: string,
+): VersionUsers {
+  const waiting = versionUsers(rollout, authors, version);
   if (version === rollout.status?.pendingVersion) return waiting;
   const { requesters, ...onBehalfOf } = deployedFor(rollout, version);
   return { ...onBehalfOf, ...waiting, requesters: [...waiting.requesters, ...requesters] };
 }
 
 /** The requesters of the newest deployment of a version, from the history. */
-function deployedFor({ status }: Rollout, version: string): Pick<Background, 'requesters' | 'onBehalfOf'> {
+function deployedFor({ status }: Rollout, version: string): Pick<VersionUsers, 'requesters' | 'onBehalfOf'> {
   const entry = status?.history?.find(({ version: { tag } }) => tag === version);
   const { requestedBy, triggeredBy } = entry ?? {};
   return {

@@ -188,7 +188,7 @@ describe('a Flux object', () => {
 });
 
 describe('a Gate', () => {
-  const waiting = [{ version: '1.1.0', rollout: 'shop/app', uid: 'u', background: { requesters: [] } }];
+  const waiting = [{ version: '1.1.0', rollout: 'shop/app', uid: 'u', users: { requesters: [] } }];
 
   it.each<[string, ReturnType<typeof gate>, string[]]>([
     ['that is open', gate('freeze', { default: 'opened' }), ['close gate/freeze']],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayMean, whyNotAPerson } from '../../../core/approval/approvalVerdict.ts';
+import { mayNameUser, whyNotAPerson } from '../../../core/approval/approvalVerdict.ts';
 
 describe('a text that may mean a user', () => {
   it.each([
@@ -16,7 +16,7 @@ describe('a text that may mean a user', () => {
     ['A. Miller <alice.miller@example.com>', 'alice.miller'],
     [Array(300).fill('x').join(' '), 'alice'],
     ['x'.repeat(1025), 'alice'],
-  ])('%j may mean %s', (text, user) => expect(mayMean(text, user)).toBe(true));
+  ])('%j may mean %s', (text, user) => expect(mayNameUser(text, user)).toBe(true));
 
   it.each([
     ['', 'alice'],
@@ -25,7 +25,7 @@ describe('a text that may mean a user', () => {
     ['malice@example.com', 'alice@example.com'],
     ['the Alice-in-Chains team', 'bob'],
     ['x'.repeat(1024), 'alice'],
-  ])('%j does not mean %s', (text, user) => expect(mayMean(text, user)).toBe(false));
+  ])('%j does not mean %s', (text, user) => expect(mayNameUser(text, user)).toBe(false));
 });
 
 describe('a person', () => {

@@ -95,8 +95,8 @@ describe('required gates', () => {
     ['1.0.0', '1.0.1', false],
     ['1.0.0', undefined, false],
   ])('open for %s, asked for %s of apps/app', (opened, version, expected) => {
-    const background = { requesters: [], authors: undefined };
-    const next = version === undefined ? undefined : { version, rollout: 'apps/app', uid: 'uid-app', background };
+    const users = { requesters: [], authors: undefined };
+    const next = version === undefined ? undefined : { version, rollout: 'apps/app', uid: 'uid-app', users };
     const annotations = {
       'open.gate.fluxcd.io/requestedAt': '2026-01-05T10:00:00Z',
       'open.gate.fluxcd.io/for': opened,

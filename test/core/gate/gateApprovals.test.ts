@@ -23,7 +23,7 @@ describe('approvals of a Rollout', () => {
     version: '1.0.0',
     rollout: 'apps/app',
     uid: 'uid-app',
-    background: { requesters: [], authors: undefined },
+    users: { requesters: [], authors: undefined },
   };
   const ref = { namespace: 'platform', name: 'freeze' };
   const isOpenWith = (approvable: Gate) => evaluateGates([ref], byRefKey([approvable]), at, next)[0]?.open;

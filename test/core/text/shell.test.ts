@@ -100,7 +100,7 @@ describe('a command in', () => {
   it('an approval on a Gate', () => {
     const gate = objectOf('Gate', 'ops/two', { spec: { default: 'closed', approvals: { required: 1 } } });
     each((version) => {
-      const next = { version, rollout: 'shop/web', background: { requesters: [], authors: undefined }, uid: '' };
+      const next = { version, rollout: 'shop/web', users: { requesters: [], authors: undefined }, uid: '' };
       const [evaluated] = evaluateGates([identityOf(gate)], byRefKey([gate]), 0, next);
       const line = evaluated?.lacks?.how[1] ?? '';
       expect(words(line)).toEqual(
