@@ -1,4 +1,5 @@
 /** The version that a user approves or for which a Gate opens: a tag, or `namespace/name:tag` for one Rollout only. */
+import { few } from '../kube/firstFew.ts';
 import { isLegalTag } from '../kube/tag.ts';
 
 const MAX_QUOTED_TARGET = 128;
@@ -21,12 +22,15 @@ export function splitTarget(value: string): { version: string; rollout?: string 
   return colon < 0 ? { version: value } : { rollout: value.slice(0, colon), version: value.slice(colon + 1) };
 }
 
-/** The problem of a version that is no tag or no release of the Rollout: a typo must not be approved for later. */
-export function versionProblem(version: string, isKnown: boolean, rollout: string): string | undefined {
+/** The problem of a version that is no tag or no release of the Rollouts: a typo must not be approved for later. */
+export function versionProblem(version: string, isKnown: boolean, rollouts: readonly string[]): string | undefined {
   if (!isLegalTag(version)) return `${quotedTarget(version)} is not a tag`;
-  return isKnown
-    ? undefined
-    : `Rollout '${rollout}' has no release ${version}: approve it after its ImagePolicy has selected it`;
+  if (isKnown) return undefined;
+  const missing =
+    rollouts.length === 1
+      ? `Rollout '${rollouts[0]}' has no release ${version}`
+      : `none of the Rollouts ${few(rollouts)} has release ${version}`;
+  return `${missing}: approve it after its ImagePolicy has selected it`;
 }
 
 /** The value as a denial quotes it. */

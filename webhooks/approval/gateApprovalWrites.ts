@@ -161,8 +161,7 @@ function targetAmong(rollouts: readonly Rollout[], version: string, named: strin
   }
   const nameOf = (each: Rollout) => refKey(identityOf(each));
   const [found, ...others] = rollouts.filter((each) => hasDiscovered(each, version));
-  const names = few(rollouts.map(nameOf));
-  const problem = versionProblem(version, found !== undefined, names);
+  const problem = versionProblem(version, found !== undefined, rollouts.map(nameOf));
   if (!found || problem !== undefined) return { problem: problem ?? '' };
   const rollout = nameOf(found);
   if (others.length > 0) {

@@ -85,7 +85,7 @@ async function readTarget(
   const name = spec?.rolloutRef?.name ?? '';
   const rollout = await cluster.get<Rollout>({ ...ROLLOUTS, namespace, name });
   if (!rollout) return { problem: `Rollout '${name}' does not exist` };
-  const problem = versionProblem(version, hasDiscovered(rollout, version), name);
+  const problem = versionProblem(version, hasDiscovered(rollout, version), [name]);
   if (problem !== undefined) return { problem };
   return { version, requesters: requestersOf(rollout, version).requesters };
 }
