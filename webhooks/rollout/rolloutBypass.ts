@@ -13,7 +13,7 @@ import { freshReason, mayRequestBypass, recordReason } from '../../core/gate/byp
 import { MAX_LISTED } from '../../core/kube/firstFew.ts';
 import { rolloutsOfObject } from '../../core/managedField/managedFields.ts';
 import { sourceResource } from '../../core/managedField/source.ts';
-import { bypassWarning, type Denial } from '../../core/objectGates/gateTexts.ts';
+import { bypassText, bypassWarning, type Denial } from '../../core/objectGates/gateTexts.ts';
 import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
 import { bypassGrantEnds, formatBypassGrant } from '../../core/suspension/bypassGrant.ts';
 import { closureKey } from '../../core/suspension/objectState.ts';
@@ -59,17 +59,16 @@ export async function bypassOf(
   if (!bypass.granted) {
     if (drops) return { ...unchanged, counts: true, warnings: [`Other Gates are not bypassed: ${bypass.why}`] };
     // A Git sync that brings a reason along is not denied: a denial would stop everything else in it.
-    const warning = `Bypass denied: ${bypass.why}`;
-    if (!mayRequestBypass(username, call.settings.bypassServiceAccounts)) return { ...unchanged, warnings: [warning] };
-    return {
-      ...unchanged,
-      denial: { reason: 'gate_closed', text: `${cannotBypass(rollout)}. ${warning}. Closed`, closed },
-    };
+    if (!mayRequestBypass(username, call.settings.bypassServiceAccounts))
+      return { ...unchanged, warnings: [`Bypass denied: ${bypass.why}`] };
+    const text = `Rollout '${rollout.metadata.name}' is not stored`;
+    return { ...unchanged, denial: { reason: 'gate_closed', text, closed, hint: bypassText(bypass, 'write', closed) } };
   }
   const target = bypassTarget(rollout, before, username, bypassFor);
   if (target.is === 'denied' && !drops) {
     const { text: why, commands = [] } = target.why;
-    return { ...unchanged, denial: { reason: 'gate_closed', text: `${cannotBypass(rollout)}: ${why}.`, commands } };
+    const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates: ${why}.`;
+    return { ...unchanged, denial: { reason: 'gate_closed', text, commands } };
   }
   const deployment = target.is === 'deployment' ? target.deployment : undefined;
   const stored = recordReason(rollout, before, username, call.now, true);
@@ -82,7 +81,6 @@ export async function bypassOf(
   return { grant, counts: true, audit, warnings: [...bypasses, ...(await newerSourceWarnings(rollout, call))] };
 }
 
-const cannotBypass = ({ metadata }: Rollout) => `Rollout '${metadata.name}' cannot bypass its closed Gates`;
 const NOTHING_WAITS =
   'no version is waiting, so nothing bypasses a Gate. Within five minutes you can delete the Rollout or write its status';
 const NO_REASON = `${BYPASS_FOR} has no effect without a new ${BYPASS_REASON} in the same write`;
