@@ -118,7 +118,9 @@ async function expectShown(heading: string): Promise<void> {
 const asInPods = (text: string) =>
   text
     .replaceAll(/https:\/\/127\.0\.0\.1:\d+/g, 'https://rollout-hooks.rollout-hooks.svc:443')
-    .replaceAll(/127\.0\.0\.1:\d+/g, '10.96.14.7:443');
+    .replaceAll(/127\.0\.0\.1:\d+/g, '10.96.14.7:443')
+    // Metacontroller and the hook server run outside this cluster, so doctor can't check them.
+    .replaceAll(/; \d+ not checked\./g, '.');
 
 it.each([
   'A version is not deployed',
