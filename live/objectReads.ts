@@ -1,7 +1,7 @@
 /** Live reads of objects but Gates that hooks and webhooks share. */
 import type { FluxObject } from '../api/flux.ts';
 import { apiVersionOf, BOUND_KINDS, KINDS, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../api/kinds.ts';
-import type { KubeObject, ObjectName } from '../api/kubernetes.ts';
+import type { AnyObject, KubeObject, NamespacedName, ObjectName } from '../api/kubernetes.ts';
 import type { ClusterReader, Cut, HookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
 import { memoryLimit } from '../core/kube/memoryLimit.ts';
@@ -112,4 +112,14 @@ export async function servedVersion(
     if (await cluster.serves({ apiVersion, resource })) return apiVersion;
   }
   return undefined;
+}
+
+/** The object of such a kind, read in that version. */
+export async function readServed<T extends AnyObject>(
+  kind: 'ImagePolicy' | 'ImageRepository',
+  ref: NamespacedName,
+  cluster: ClusterReader,
+): Promise<T | undefined> {
+  const apiVersion = await servedVersion(kind, cluster);
+  return apiVersion ? cluster.get<T>({ apiVersion, resource: KINDS[kind].resource, ...ref }) : undefined;
 }

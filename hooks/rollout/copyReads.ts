@@ -1,6 +1,5 @@
 /** The inputs of the copies to spec.targetRepository. */
 import type { ImagePolicy, ImageRepository } from '../../api/flux.ts';
-import { KINDS } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
@@ -8,7 +7,7 @@ import type { Rollout } from '../../api/types.ts';
 import { objectsOf, sendsKind } from '../../core/kube/objectMap.ts';
 import { repositoryRef } from '../../core/policy/imagePolicy.ts';
 import type { Copying, CopyJob, CopySource } from '../../core/releaseCopy/job.ts';
-import { servedVersion } from '../../live/objectReads.ts';
+import { readServed } from '../../live/objectReads.ts';
 import { JOB, podsOfJob } from '../jobPods.ts';
 
 /**
@@ -44,11 +43,9 @@ async function readCopySource(
   cluster: ClusterReader,
 ): Promise<CopySource | undefined> {
   const ref = repositoryRef(policy);
-  const apiVersion = ref && (await servedVersion('ImageRepository', cluster));
-  if (!apiVersion) return undefined;
-  const { resource } = KINDS.ImageRepository;
-  const { image, insecure, secretRef, certSecretRef } =
-    (await cluster.get<ImageRepository>({ apiVersion, resource, ...ref }))?.spec ?? {};
+  if (!ref) return undefined;
+  const repository = await readServed<ImageRepository>('ImageRepository', ref, cluster);
+  const { image, insecure, secretRef, certSecretRef } = repository?.spec ?? {};
   if (!image) return undefined;
   // A Pod mounts Secrets of its own namespace only.
   const isOurs = ref.namespace === rollout.metadata.namespace;

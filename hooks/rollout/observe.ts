@@ -47,6 +47,7 @@ import {
   objectsOfKinds,
   type Reads,
   readObjects,
+  readServed,
   readUpstream,
   servedVersion,
 } from '../../live/objectReads.ts';
@@ -159,9 +160,7 @@ async function imagePolicyOf(
   const ref = policyRef(rollout);
   if (!ref) return undefined;
   const cached = objectAt<ImagePolicy>(related, KINDS.ImagePolicy, ref.namespace, ref.name);
-  const apiVersion = cached ? undefined : await servedVersion('ImagePolicy', cluster);
-  if (!apiVersion) return cached;
-  return cluster.get<ImagePolicy>({ apiVersion, resource: KINDS.ImagePolicy.resource, ...ref });
+  return cached ?? readServed<ImagePolicy>('ImagePolicy', ref, cluster);
 }
 
 /**
