@@ -244,7 +244,7 @@ function leaveToGit(field: ManagedField, context: FieldsContext): FieldDecision 
  *
  * | the write | the writer gets |
  * |---|---|
- * | leaves the value | the version, without a word |
+ * | leaves the value | the version, without a Warning |
  * | removes the value | the version, with a Warning |
  * | sets another value by an apply, or begins to bind the field | the version, with a Warning |
  * | sets another value by an edit | a denial |
