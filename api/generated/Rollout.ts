@@ -406,6 +406,10 @@ export interface Rollout {
         firstSeen?: string;
       };
       /**
+       * The image from whose tags the ImagePolicy selected the version, without tag and digest. No automatic rollback goes to a deployment of another image. Absent if it was unknown.
+       */
+      image?: string;
+      /**
        * When it was deployed.
        */
       timestamp: string;

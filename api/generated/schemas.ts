@@ -2715,6 +2715,9 @@ export const SCHEMAS: Record<string, object> = {
           }
          }
         },
+        "image": {
+         "type": "string"
+        },
         "timestamp": {
          "type": "string"
         },

@@ -30,6 +30,11 @@ export function imageNameOf(policy: ImagePolicy | undefined): string | undefined
   return name && name.length <= MAX_IMAGE ? name : undefined;
 }
 
+/** The image of the Rollout's releases: the policy's, or the last known while the policy is missing. */
+export function imageOfReleases({ status }: Rollout, policy: ImagePolicy | undefined): string | undefined {
+  return imageNameOf(policy) ?? status?.image;
+}
+
 /** The ImagePolicy that the Rollout names; undefined if its spec names none. */
 export function policyRef({ metadata, spec }: Rollout): NamespacedName | undefined {
   const { name, namespace } = spec?.releasesImagePolicy ?? {};

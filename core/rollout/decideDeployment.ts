@@ -15,6 +15,7 @@ import type { NewEvent } from '../kube/events.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
+import { imageOfReleases } from '../policy/imagePolicy.ts';
 import { oneLine } from '../text/oneLine.ts';
 import { deploymentEvent, readyMessage } from './deployment/deploymentMessages.ts';
 import {
@@ -175,6 +176,7 @@ function nextDeployment(
   const release = available.find((each) => each.tag === tag) ?? withMetadata({ tag }, metadata[tag]);
   return {
     version: rollback?.to ?? withoutFirstSeen(release),
+    image: imageOfReleases(rollout, observed.imagePolicy),
     manual,
     forced: manual && requests.forceDeploy === tag,
     bypassed: rolloutGatesResult.condition.reason === 'GatesBypassed' && requests.bypassGates === tag,

@@ -9,6 +9,7 @@ interface Past {
   /** The version that this deployment rolled back. */
   rolledBackFrom?: string | undefined;
   lastRetryTimestamp?: string | undefined;
+  image?: string | undefined;
 }
 
 /** An upstream Rollout: its deployments, newest first. `hours`: how long ago the bake ended. */
@@ -39,6 +40,8 @@ export interface Circumstances {
   unblocked: boolean;
   /** The version that the ImagePolicy selects, and the end of its range; undefined without an ImagePolicy. */
   policy: { latest: string; below?: string | undefined } | undefined;
+  /** The image from which the ImagePolicy selects. */
+  image?: string | undefined;
   known: string[];
   /** Known versions that are old enough to deploy. */
   oldEnough: string[];
@@ -147,7 +150,8 @@ export function objections(of: Circumstances): string[] {
 }
 
 /** "Once the bake failed, the last version in the history that succeeded is deployed again automatically, once." */
-function rollbackObjections({ deployed, rolledBackFrom, past, barriers, onFailure }: Circumstances): string[] {
+function rollbackObjections(of: Circumstances): string[] {
+  const { deployed, rolledBackFrom, past, barriers, onFailure } = of;
   const [before] = past;
   const good = lastGood(past);
   const since = past.slice(0, good).map(({ tag }) => tag);
@@ -158,6 +162,7 @@ function rollbackObjections({ deployed, rolledBackFrom, past, barriers, onFailur
     ...unless(before?.rolledBackFrom === undefined, 'it was a rollback that has failed'),
     ...unless(past[good]?.tag === deployed, 'it is not the last version that succeeded'),
     ...unless(!since.some((tag) => barriers.includes(tag)), 'a version that cannot be undone was deployed since'),
+    ...unless(isOfImage(of), 'it was deployed from another image'),
   ];
 }
 
@@ -199,7 +204,14 @@ function automaticObjections(of: Circumstances): string[] {
   ];
 }
 
-function mayRollBack({ past, barriers, rolloutGates, onFailure }: Circumstances): boolean {
+/** Whether the deployment to go back to was made from the present image, as far as the history has images. */
+function isOfImage({ past, image }: Circumstances): boolean {
+  const images = past.slice(0, lastGood(past) + 1).flatMap((each) => each.image ?? []);
+  return !image || images.length === 0 || images.at(-1) === image;
+}
+
+function mayRollBack(of: Circumstances): boolean {
+  const { past, barriers, rolloutGates, onFailure } = of;
   const good = lastGood(past);
   const target = past[good]?.tag;
   return (
@@ -207,6 +219,7 @@ function mayRollBack({ past, barriers, rolloutGates, onFailure }: Circumstances)
     past[0]?.rolledBackFrom === undefined &&
     target !== undefined &&
     !past.slice(0, good).some(({ tag }) => barriers.includes(tag)) &&
+    isOfImage(of) &&
     !rolloutGates.some((gate) => gate.rejectedVersions?.includes(target))
   );
 }

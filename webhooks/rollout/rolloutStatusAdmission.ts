@@ -33,6 +33,7 @@ export const OUR_ENTRY_FIELDS = [
   'appliedTime',
   'approvals',
   'bypass',
+  'image',
   'knownHealth',
   'origin',
   'reason',

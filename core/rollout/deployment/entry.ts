@@ -48,6 +48,8 @@ export interface Deployment extends DeploymentKind {
   /** The user who bypassed closed Gates for the deployment; undefined if none blocked it. */
   bypass: HistoryEntry['bypass'];
   version: VersionInfo;
+  /** The image from whose tags the version was selected; undefined if it is unknown. */
+  image: string | undefined;
   phase: InitialPhase;
   /** The request's deploy-message, deploy-user and authenticated user. Used for manual deployments only. */
   message: string | undefined;
@@ -94,6 +96,7 @@ function newEntry(previous: HistoryEntry | undefined, deployment: Deployment, no
   return {
     id: (previous?.id ?? 0) + 1,
     version: deployment.version,
+    ...(deployment.image !== undefined && { image: deployment.image }),
     timestamp: formatTime(now),
     message: historyMessage(deployment, deployment.message),
     origin: originOf(deployment),

@@ -35,6 +35,9 @@ export type Rollback = RollbackTarget | NoRollback;
 interface RollbackInputs {
   history: readonly HistoryEntry[];
   config: { onFailure: OnFailure; barrier?: string };
+  /** The image from whose tags releases are selected now. */
+  image: string | undefined;
+  available: readonly VersionInfo[];
   /** Releases whose metadata forbids a rollback from them. */
   barriers: readonly string[];
   /** Releases whose metadata is still missing. */
@@ -51,6 +54,8 @@ const METADATA_WAIT_MS = 15_000;
 export function rollbackOf({
   history,
   config,
+  image,
+  available,
   barriers,
   awaited,
   rejectedBy,
@@ -83,9 +88,24 @@ export function rollbackOf({
     return { ...noRollback('MetadataUnknown', from, text), until };
   }
   const to = target.version;
+  const other = imageOf(target, history);
+  if (image !== undefined && other !== undefined && other !== image) {
+    const text = `${to.tag} was deployed from ${other}, and the ImagePolicy now selects from ${image}`;
+    return noRollback('OtherImage', from, text);
+  }
+  const digest = available.find(({ tag }) => tag === to.tag)?.digest;
+  if (to.digest && digest && to.digest !== digest) {
+    const text = `the tag ${to.tag} has been moved to another image since it was deployed`;
+    return noRollback('TagMoved', from, text);
+  }
   const gate = rejectedBy(to.tag);
   if (gate !== undefined) return noRollback('Rejected', from, `RolloutGate '${gate}' rejects ${to.tag}`);
   return { to, from };
+}
+
+/** The image of a deployment; of one without a record, that of the next deployment with one. */
+function imageOf(target: HistoryEntry, history: readonly HistoryEntry[]): string | undefined {
+  return history.slice(0, history.indexOf(target) + 1).findLast(({ image }) => image !== undefined)?.image;
 }
 
 function noRollback(reason: string, from: string, why: string): NoRollback {

@@ -9,6 +9,7 @@ import { grantedOnly, MAX_OFFERED_VERSIONS } from '../../budget/slotRequest.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
 import { deployCutoff } from '../../health/knownHealth.ts';
 import { parseTime } from '../../kube/time.ts';
+import { imageOfReleases } from '../../policy/imagePolicy.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { checksNotBrokenBy, isUnhealthy } from '../deployment/healthChecks.ts';
 import { holdsAfterFailure, rollbackOf } from '../deployment/rollback.ts';
@@ -123,7 +124,16 @@ function chooseNext(
   const bypass = requestedBypass ?? shownBypass(head, candidates, conditions);
   const rolloutGatesResult = evaluateRolloutGates(rolloutGates, candidates, bypass, upstream, gateApprovals);
   const rejectingGate = (tag: string) => rejectedBy(rolloutGates, tag);
-  const rollback = rollbackOf({ history, config, barriers, awaited: observed.awaited, rejectedBy: rejectingGate, now });
+  const rollback = rollbackOf({
+    history,
+    config,
+    image: imageOfReleases(rollout, imagePolicy),
+    available,
+    barriers,
+    awaited: observed.awaited,
+    rejectedBy: rejectingGate,
+    now,
+  });
   const byGates = automaticVersions(rolloutGatesResult, head, config.gateFirstDeployment);
   const automatic = grantedOnly(byGates, rollout, observed.budgets);
   const selection = select({

@@ -9,7 +9,7 @@ import { parseDuration } from '../../kube/duration.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
-import { imageNameOf, latestOf, policyRef } from '../../policy/imagePolicy.ts';
+import { imageNameOf, imageOfReleases, latestOf, policyRef } from '../../policy/imagePolicy.ts';
 import { artifactFields, metadataRequeueAt, metadataWanted, withMetadata } from './metadata.ts';
 
 /** Characters of the text that names a release's authors. */
@@ -52,7 +52,7 @@ export function discoverReleases(inputs: DiscoveryInputs, now: EpochMs): Discove
     requeueAt,
   } = availableReleases(inputs, now);
   const latest = latestOf(imagePolicy);
-  const image = imageNameOf(imagePolicy) ?? status.image;
+  const image = imageOfReleases(rollout, imagePolicy);
   const requested = imagePolicy ? metadataWanted(rollout, imagePolicy, authorsOf) : [];
   const missing = requested.filter(({ tag }) => metadata[tag] === undefined);
   const requeues = missing.map(({ tag }) => metadataRequeueAt(tag, available, [...authorsOf, ...barriersOf], now));

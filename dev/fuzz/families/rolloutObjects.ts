@@ -36,7 +36,13 @@ export interface RolloutCase {
   stale: Partial<State>;
   policy: boolean;
   available: { tag: string; firstSeen: FirstSeen }[];
-  history: { tag: string; bakeStatus: string; rolledBackFrom: string | undefined; namesCheck: boolean }[];
+  history: {
+    tag: string;
+    bakeStatus: string;
+    rolledBackFrom: string | undefined;
+    image: string | undefined;
+    namesCheck: boolean;
+  }[];
   bakes: boolean;
   onFailure: 'Continue' | 'Hold' | 'Rollback';
   /** `spec.rollback.barrier`, and releases that are barriers by their metadata. */
@@ -67,6 +73,9 @@ const named = (apiVersion: string, kind: string, name: string, fields: object, m
   metadata: { namespace: 'shop', name, uid: `uid-${name}`, generation: 1, ...metadata },
   ...fields,
 });
+
+/** The image from which the ImagePolicy selects. */
+export const IMAGE = 'registry.example/app';
 
 /** The user of every request. */
 export const REQUESTER = 'ann';
@@ -149,7 +158,7 @@ export function objectsOf(of: State, input: RolloutCase, generation: number) {
     'force-deploy': by,
     'bypass-gates': by,
   });
-  const entries = history.map(({ tag: version, bakeStatus, rolledBackFrom, namesCheck }, i) => ({
+  const entries = history.map(({ tag: version, bakeStatus, rolledBackFrom, image, namesCheck }, i) => ({
     id: history.length - i,
     version: { tag: version },
     timestamp: timestamp(DEPLOYED - i * HOUR_MS),
@@ -157,6 +166,7 @@ export function objectsOf(of: State, input: RolloutCase, generation: number) {
     ...(bakeStatus === 'InProgress' && { bakeStartTime: at }),
     ...(bakeStatus === 'Failed' && namesCheck && { failedHealthChecks: [{ namespace: 'shop', name: 'web' }] }),
     ...(rolledBackFrom && { rolledBackFrom }),
+    ...(image && { image }),
   }));
   const rollout = named(
     KUBERIK,
@@ -228,10 +238,10 @@ export function objectsOf(of: State, input: RolloutCase, generation: number) {
   const range = of.below ? `<${of.below}` : '*';
   const imagePolicy = named('image.toolkit.fluxcd.io/v1', 'ImagePolicy', 'app', {
     spec: { imageRepositoryRef: { name: 'app' }, policy: { semver: { range } } },
-    status: { latestRef: { name: 'registry.example/app', tag: of.latest } },
+    status: { latestRef: { name: IMAGE, tag: of.latest } },
   });
   const repository = named('image.toolkit.fluxcd.io/v1', 'ImageRepository', 'app', {
-    spec: { image: 'registry.example/app' },
+    spec: { image: IMAGE },
   });
   const reported = health && { status: health.status, lastChangeTime: timestamp(CHANGED[health.changed]) };
   const check = named(KUBERIK, 'HealthCheck', 'web', { status: reported });

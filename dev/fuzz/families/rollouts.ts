@@ -8,6 +8,7 @@ import { initialBakeStatus, objections, type UpstreamRollout, versionsOf } from 
 import {
   type FirstSeen,
   type GateState,
+  IMAGE,
   MINIMUM_AGE,
   NOW,
   objectsOf,
@@ -117,6 +118,7 @@ const anyCase: fc.Arbitrary<RolloutCase> = fc.record({
       tag: fc.constantFrom(...TAGS),
       bakeStatus: fc.constantFrom('Succeeded', 'Succeeded', 'Failed', 'Failed', 'Deploying', 'InProgress', 'Cancelled'),
       rolledBackFrom: fc.constantFrom(undefined, undefined, undefined, undefined, ...TAGS),
+      image: fc.constantFrom(undefined, undefined, IMAGE, IMAGE, 'registry.example/old'),
       namesCheck: fc.boolean(),
     }),
     { maxLength: 4 },
@@ -146,8 +148,14 @@ const anyCase: fc.Arbitrary<RolloutCase> = fc.record({
  */
 function withFailure(input: RolloutCase): RolloutCase {
   const [head, ...older] = input.history;
-  const failed = { tag: '1.2.0', namesCheck: false, ...head, bakeStatus: 'Failed' };
-  const good = { tag: '1.1.0', bakeStatus: 'Succeeded', rolledBackFrom: undefined, namesCheck: false };
+  const failed = { tag: '1.2.0', namesCheck: false, image: undefined, ...head, bakeStatus: 'Failed' };
+  const good = {
+    tag: '1.1.0',
+    bakeStatus: 'Succeeded',
+    rolledBackFrom: undefined,
+    image: undefined,
+    namesCheck: false,
+  };
   const { wantedVersion: _, forceDeploy: __, ...stale } = input.stale;
   return {
     ...input,
@@ -179,7 +187,9 @@ function blockedBy(live: Partial<State>, stale: keyof State, input: RolloutCase)
     live: { ...input.live, ...UNBLOCKED, ...live },
     stale: stale in input.stale ? { [stale]: input.stale[stale] } : {},
     policy: true,
-    history: [{ tag: '1.0.0', bakeStatus: 'Succeeded', rolledBackFrom: undefined, namesCheck: false }],
+    history: [
+      { tag: '1.0.0', bakeStatus: 'Succeeded', rolledBackFrom: undefined, image: undefined, namesCheck: false },
+    ],
     rolledBack: [],
     minimumReleaseAge: undefined,
     health: undefined,
@@ -318,6 +328,7 @@ function objectionsTo(deployment: Deployment, input: RolloutCase): string[] {
     bypassGates: live.bypassGates,
     unblocked: live.unblock,
     policy: input.policy ? { latest: live.latest, below: live.below } : undefined,
+    image: input.policy ? IMAGE : undefined,
     known,
     oldEnough: input.minimumReleaseAge === MINIMUM_AGE ? known.filter(isOld) : known,
     rolledBack: input.rolledBack,
