@@ -153,12 +153,14 @@ export const BYPASS_FOR = 'gate.fluxcd.io/bypass-for';
 export const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
 
 /**
- * The annotations that the webhook writes on Flux objects. They count in no limit: an object with as many annotations
- * as a user may write must still be suspended. manifests/policies/object-sizes.yaml has them too.
+ * The annotations that the webhook writes on Flux objects, and the reason of a bypass. They count in no limit: an
+ * object with as many annotations as a user may write must still be suspended, and its Gates bypassed.
+ * manifests/policies/object-sizes.yaml has them too.
  */
-export const WRITTEN_ON_FLUX_OBJECTS: ReadonlySet<string> = new Set([
+export const UNCOUNTED_ON_FLUX_OBJECTS: ReadonlySet<string> = new Set([
   ARTIFACT,
   AWAITS_ARTIFACT,
+  BYPASS_REASON,
   BYPASSED_BY,
   DEPLOYED,
   GATE_STATE,

@@ -10,7 +10,7 @@ export const LIMITS = {
   requiredGates: 200,
   /** Parts between commas in an annotation that names Gates or Rollouts, empty and repeated ones too. */
   namesInAnnotation: 400,
-  /** Annotations of a Flux object, without those that the webhook writes. */
+  /** Annotations of a Flux object, without those that the webhook writes and the reason of a bypass. */
   annotations: 512,
   /** Labels of a Flux object. Each Gate that may select the object is compared with them. */
   labels: 512,

@@ -114,7 +114,7 @@ export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: Deci
  * they do takes half a second for an object as large as a request may be.
  */
 const LIMITED_BYTES = new Set(['mutate/rollout', 'mutate/rolloutgate', 'mutate/gate', 'mutate/rolloutbudget']);
-/** Twice what manifests/policies/object-sizes.yaml allows, because the policy counts in another way. */
+/** More than manifests/policies/object-sizes.yaml allows, because the policy counts in another way. */
 const MAX_OWN_BYTES = 131_072;
 
 /**

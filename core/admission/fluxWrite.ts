@@ -23,7 +23,7 @@ import {
   REQUIRED_GATES,
   SELECTED_BY,
   SUSPENDED,
-  WRITTEN_ON_FLUX_OBJECTS,
+  UNCOUNTED_ON_FLUX_OBJECTS,
 } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { RevertReason } from '../../api/metrics.ts';
@@ -332,7 +332,7 @@ export function willConflict(object: FluxObject, oldObject: FluxObject): boolean
 export function tooManyReferencesProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   for (const field of ['annotations', 'labels'] as const) {
     const [count, before] = [object, oldObject].map(
-      (each) => Object.keys(each?.metadata[field] ?? {}).filter((key) => !WRITTEN_ON_FLUX_OBJECTS.has(key)).length,
+      (each) => Object.keys(each?.metadata[field] ?? {}).filter((key) => !UNCOUNTED_ON_FLUX_OBJECTS.has(key)).length,
     );
     if (count! > LIMITS[field] && count! > before!)
       return `metadata.${field} has ${count} entries, and at most ${LIMITS[field]} are allowed: remove some.`;

@@ -7,6 +7,10 @@ import { grant } from './support/grant.ts';
 const { admin, developer, sre, flux, newNamespace } = sharedCluster();
 
 const everything = { default: 'closed', selects: {} };
+const many = (count: number): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`x/${i}`, '']));
+const bypass = (object: AnyObject, spec: object) =>
+  sre.mergePatch(object as never, { metadata: { annotations: { 'gate.fluxcd.io/bypass-reason': 'INC-42' } }, spec });
 const withAnnotations = (object: AnyObject, annotations: Record<string, string>): AnyObject => ({
   ...object,
   metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, ...annotations } },
@@ -108,14 +112,26 @@ describe('an object of a governed kind', () => {
 
   it('with as many annotations as are allowed is suspended all the same', async () => {
     const ns = await newNamespace();
-    const most = Object.fromEntries(Array.from({ length: 512 }, (_, i) => [`x/${i}`, '']));
-    const app = withAnnotations(gated('Kustomization', ns, 'app'), most);
+    const app = withAnnotations(gated('Kustomization', ns, 'app'), many(512));
     await developer.create(app);
     await sre.create(gate(ns, 'freeze', { spec: everything }));
     await isHeld(admin, app);
     await expect(developer.mergePatch(app as never, { metadata: { annotations: { 'x/more': '' } } })).rejects.toThrow(
       /metadata.annotations has 513 entries, and at most 512/,
     );
+  });
+
+  it.each([
+    ['with as many annotations', many(512)],
+    ['with annotations as large', { 'x/a': 'y'.repeat(131_069) }],
+  ])('%s as are allowed is written with a bypass all the same', async (_, most) => {
+    const ns = await newNamespace();
+    const app = withAnnotations(gated('Kustomization', ns, 'app'), most);
+    await developer.create(app);
+    await sre.create(gate(ns, 'freeze', { spec: everything }));
+    await isHeld(admin, app);
+    await bypass(app, { suspend: false });
+    expect((await admin.get(app as never))?.spec?.suspend).toBe(false);
   });
 
   it('at the limit of everything is suspended all the same, and resumed', async () => {
@@ -180,10 +196,22 @@ describe('an object that is related to others is refused if it is too large', ()
   });
 
   it('by the number of its annotations', async () => {
-    const annotations = Object.fromEntries(Array.from({ length: 513 }, (_, i) => [`x/${i}`, '']));
-    await expect(admin.create(healthCheck(await newNamespace(), annotations))).rejects.toThrow(
+    await expect(admin.create(healthCheck(await newNamespace(), many(513)))).rejects.toThrow(
       /metadata.annotations has 513 entries, and at most 512/,
     );
+  });
+
+  it.each([
+    ['annotations as many', many(512)],
+    ['annotations as large', { 'x/a': 'y'.repeat(65_300) }],
+  ])('not a Rollout with %s as are allowed when a version bypasses a Gate', async (_, most) => {
+    const ns = await newNamespace();
+    const big = rollout(ns, most);
+    await developer.create(big);
+    await sre.create(gate(ns, 'freeze', { spec: { default: 'closed', selects: { kinds: ['Rollout'] } } }));
+    await bypass(big, { wantedVersion: '1.1.0' });
+    const { annotations } = (await admin.get(big as never))!.metadata;
+    expect(annotations?.['gate.fluxcd.io/bypassed-gates']).toContain(`: ${ns}/freeze`);
   });
 
   it('by the message of a HealthCheck', async () => {

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { WRITTEN_ON_FLUX_OBJECTS } from '../../api/annotations.ts';
+import * as annotations from '../../api/annotations.ts';
 import { ARTIFACT_KINDS, GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
 import { objectIn, objectsBelow, ROOT } from './files.ts';
 
@@ -31,9 +31,8 @@ describe('every governed kind of Flux', () => {
   });
 
   it('may have our annotations beside as many as a user may write', () => {
-    const { variables } = objectIn('policies/object-sizes.yaml').spec;
-    const { expression } = variables.find(({ name }: { name: string }) => name === 'ours');
-    expect(JSON.parse(expression.replaceAll("'", '"')).sort()).toEqual([...WRITTEN_ON_FLUX_OBJECTS].sort());
+    const uncounted = [...oursIn('object-sizes.kuberik.com'), annotations.BYPASS_REASON];
+    expect(uncounted.sort()).toEqual([...annotations.UNCOUNTED_ON_FLUX_OBJECTS].sort());
   });
 
   it('has a status that only Flux may write', () => {
@@ -102,6 +101,14 @@ describe('every kind in api/kinds.ts', () => {
     );
   });
 
+  it('that hooks get with their parent may have each annotation that rollout-hooks defines beside its own', () => {
+    const keys = Object.entries(annotations).flatMap(([name, value]) => {
+      return typeof value === 'string' && !/_(LABEL|PREFIX)/.test(name) ? [value] : [];
+    });
+    const ours = keys.filter((key) => /^(rollout\.kuberik\.com|([a-z]+\.)?gate\.fluxcd\.io)\//.test(key));
+    expect(oursIn('rollout-sizes.kuberik.com').sort()).toEqual(ours.sort());
+  });
+
   it('that Kustomizations apply is related by Metacontroller, and read by the hook server', () => {
     for (const { group, resource } of ARTIFACT_KINDS) {
       expect(verbsOn('rollout-hooks-metacontroller', group, resource), resource).toContain('watch');
@@ -118,6 +125,13 @@ it('no other file spells the version or the resource of a kind', () => {
   expect(files.length).toBeGreaterThan(100);
   expect(found).toEqual([]);
 });
+
+/** The annotations that a policy of sizes does not count. */
+function oursIn(policy: string): string[] {
+  const { variables } = objectsBelow('policies').find(({ metadata }) => metadata.name === policy)!.spec;
+  const { expression } = variables.find(({ name }: { name: string }) => name === 'ours');
+  return JSON.parse(expression.replaceAll("'", '"'));
+}
 
 function verbsOn(role: string, group: string, resource: string): string[] {
   const { rules } = objectsBelow('rbac').find(
