@@ -58,21 +58,17 @@ function parseEntry(entry: unknown): InventoryResource | string {
 }
 
 /**
- * The inventory without the objects that Flux evaluates. If Flux waits for objects by `healthCheckExprs`, its Ready
- * condition is their health. Flux ignores the versions in `healthCheckExprs` and `healthChecks`.
+ * The inventory without the objects that Flux evaluates: those for which it waits, of a kind with `healthCheckExprs`.
+ * Its Ready condition is their health. Flux ignores the versions in `healthCheckExprs` and `healthChecks`.
  */
 export function evaluatedHere({ spec }: Kustomization, { resources, errors }: Inventory): Inventory {
   const { wait, healthChecks, healthCheckExprs } = (spec ?? {}) as Record<string, unknown>;
-  const keyOf = (apiVersion = '', kind = '') => `${groupOf(apiVersion)} ${kind}`;
-  const kindsOf = (list: unknown) =>
-    new Set(
-      (Array.isArray(list) ? list : []).map((each) => keyOf(stringAt(each, ['apiVersion']), stringAt(each, ['kind']))),
-    );
-  const defined = kindsOf(healthCheckExprs);
-  const waitedFor = kindsOf(healthChecks);
-  const isEvaluatedByFlux = ({ apiVersion, kind }: InventoryResource) => {
-    const key = keyOf(apiVersion, kind);
-    return defined.has(key) && (wait === true || waitedFor.has(key));
-  };
+  const kindKey = (of: unknown) => `${groupOf(stringAt(of, ['apiVersion']) ?? '')} ${stringAt(of, ['kind'])}`;
+  const objectKey = (of: unknown) => `${kindKey(of)} ${stringAt(of, ['namespace']) ?? ''}/${stringAt(of, ['name'])}`;
+  const keys = (list: unknown, keyOf: (of: unknown) => string) => new Set((Array.isArray(list) ? list : []).map(keyOf));
+  const defined = keys(healthCheckExprs, kindKey);
+  const waitedFor = keys(healthChecks, objectKey);
+  const isEvaluatedByFlux = (resource: InventoryResource) =>
+    defined.has(kindKey(resource)) && (wait === true || waitedFor.has(objectKey(resource)));
   return { resources: resources.filter((resource) => !isEvaluatedByFlux(resource)), errors };
 }

@@ -157,14 +157,20 @@ it('HealthCheckFailed is Flux’s own result, whatever the state of its objects'
   expect(result).toMatchObject({ health: 'Unhealthy', message: /HealthCheckFailed/, failedAt: ms('11:55:00') });
 });
 
-describe('a kind with healthCheckExprs is decided by Flux', () => {
+describe('an object of a kind with healthCheckExprs is decided by Flux', () => {
   const exprs = [{ apiVersion: 'apps/v1', kind: 'Deployment', current: 'true' }];
+  const waitedFor = [{ apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'demo', name: 'web' }];
   const others = [{ ...exprs[0], kind: 'Cluster' }];
   const older = [{ ...exprs[0], apiVersion: 'apps/v1beta1' }];
   it.each([
     ['where Flux waits for all', { healthCheckExprs: exprs, wait: true }, 'Healthy'],
-    ['whatever their version', { healthCheckExprs: older, healthChecks: exprs }, 'Healthy'],
-    ['where Flux waits for that kind', { healthCheckExprs: exprs, healthChecks: exprs }, 'Healthy'],
+    ['whatever their version', { healthCheckExprs: older, healthChecks: waitedFor }, 'Healthy'],
+    ['where Flux waits for it', { healthCheckExprs: exprs, healthChecks: waitedFor }, 'Healthy'],
+    [
+      'and here where Flux waits for another one of its kind',
+      { healthCheckExprs: exprs, healthChecks: [{ ...waitedFor[0], name: 'api' }] },
+      'Unhealthy',
+    ],
     ['and here where Flux waits for none', { healthCheckExprs: exprs }, 'Unhealthy'],
     ['and here where they are for another', { healthCheckExprs: others, wait: true }, 'Unhealthy'],
   ])('%s', (_, spec, health) => {
