@@ -1,4 +1,4 @@
-/** The environment, read once. All mistakes are reported together, each with what to do. */
+/** The configuration, read once from the environment. All mistakes are reported together. */
 import type { Settings } from '../api/ports.ts';
 import { isLogLevel, LOG_LEVELS, type LogLevel } from './log.ts';
 
@@ -13,7 +13,7 @@ export interface TlsFiles {
 /** Paths of files with a token. */
 export interface TokenFiles {
   token: string;
-  /** The previous token, during a rotation. The file may be missing. */
+  /** The previous token, for the time of a rotation. The file may be missing. */
   previous?: string;
 }
 
@@ -62,7 +62,7 @@ const SYNC_FIELD_MANAGERS = 'kustomize-controller,helm-controller,flux-operator'
 
 export class ConfigError extends Error {}
 
-/** The configuration. @throws ConfigError that names every wrong variable */
+/** Reads the configuration. @throws ConfigError that names every wrong variable */
 export function readConfig(env: Record<string, string | undefined>) {
   const mistakes: string[] = [];
   const port = (name: string, fallback: number) => {
@@ -130,7 +130,7 @@ export function readConfig(env: Record<string, string | undefined>) {
     /** The name of this replica in notifications. */
     instance: env.HOSTNAME || 'rollout-hooks',
     host: env.HOST || '::',
-    /** The files of the webhook, which is off without them. */
+    /** The webhook's files; without them the webhook is off. */
     tls,
     webhookClients,
     hooksToken,

@@ -1,6 +1,6 @@
 /**
  * Metrics of the process that sends audit events.
- * It exports none of the server's metrics, so that no alert confuses the two processes.
+ * It has no metric in common with the server, so no alert can confuse the two processes.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
 

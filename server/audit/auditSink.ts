@@ -1,6 +1,6 @@
 /**
- * The HTTP endpoint that takes events: its address and credentials, from the files of a mounted Secret, and
- * one POST to it.
+ * The HTTP endpoint for audit events: one POST for each event. The address and credentials are files of a mounted
+ * Secret.
  */
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
@@ -22,10 +22,10 @@ interface Sink {
 
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** Statuses 4xx that ask for another attempt. Others reject this event, or the sender. */
+/** The 4xx statuses that ask for another attempt. Any other rejects the event or the sender. */
 const RETRIABLE = new Set([408, 429]);
 
-/** The sink, which takes a changed Secret without a restart. @throws Error with a sentence for files it can't use */
+/** The sink. It uses a changed Secret without a restart. @throws Error with a sentence for files it can't use */
 export function createAuditSink(
   folder: string,
   log: FileLog,
@@ -37,7 +37,7 @@ export function createAuditSink(
       return before && isSame(before.content, content) ? before : sinkOf(content);
     },
     isSame: (a, b) => a === b,
-    // Closes the connections of the Secret before, after their running requests.
+    // Closes the old Secret's connections once their running requests have finished.
     onChange: () => void files.current().dispatcher.close(),
     log,
   });
@@ -63,14 +63,14 @@ function isSame(a: Content, b: Content): boolean {
   return FILES.every((name) => (a[name] && b[name] ? a[name].equals(b[name]) : a[name] === b[name]));
 }
 
-/** The sink of a Secret. Messages of errors carry no values: an address may have a token too. */
+/** The sink of a Secret. Error messages omit the Secret's values, since even the address may contain a token. */
 function sinkOf(content: Content): Sink {
   const text = (name: 'url' | 'token') => content[name]?.toString('utf8').trim() ?? '';
   const url = URL.parse(text('url'));
   if (!url || !/^https?:$/.test(url.protocol))
     throw new Error('the Secret of the sink needs url, an http or https URL');
   const token = text('token');
-  // A line break would become a header of its own.
+  // A line break would start another header.
   if (!/^[\x21-\x7e]*$/.test(token))
     throw new Error('token in the Secret of the sink is not a bearer token: write it in one line, without spaces');
   if (token && url.protocol === 'http:') throw new Error('the sink has a token, and its url is not https');
@@ -116,7 +116,7 @@ async function post({ url, authorization, dispatcher }: Sink, body: string): Pro
       ...(after && { retryAfterMs: after }),
     };
   } catch (error) {
-    // The code alone, since a message may have the address.
+    // Only the code: the message may contain the address.
     const { name, code, cause } = error as { name?: string; code?: string; cause?: { code?: string } };
     return { outcome: 'failed', why: code ?? cause?.code ?? name ?? 'no answer' };
   }

@@ -1,15 +1,18 @@
-/** Events to deliver to a sink, in order and at least once; the number held in memory is limited. */
+/** A bounded queue that delivers events to a sink, in order and at least once. */
 
-/** `taken`; `refused`: the sink rejects this event, or the sender; `failed`: the sink may accept the event later. */
+/**
+ * The sink's answer to one event. `refused`: it rejects this event, or the sender; `failed`: it may take the event
+ * later.
+ */
 export type SinkAnswer = { outcome: 'taken' } | { outcome: 'refused' | 'failed'; why: string; retryAfterMs?: number };
 
 interface OutboxOptions {
-  /** Of the events in order, and as many again of those that were refused. */
+  /** Limits of the queue, and again of the list of refused events. */
   limits: { events: number; bytes: number };
   /** Never rejects. */
   post(body: string): Promise<SinkAnswer>;
   wait(ms: number): Promise<unknown>;
-  /** Counts each attempt that ended, and each event that was dropped. */
+  /** Counts one finished attempt, or one dropped event. */
   count(result: 'sent' | 'failed' | 'dropped'): void;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 }
@@ -17,23 +20,23 @@ interface OutboxOptions {
 interface Outbox {
   /** Adds the event. Resolves once there is room for it. */
   add(event: object): Promise<void>;
-  /** Events that were not taken yet. */
+  /** The number of events that the sink has not taken. */
   waiting(): number;
 }
 
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
-/** Longer timers of Node end at once. */
+/** The longest Retry-After that is obeyed. Node ends a timer of more than 24 days at once. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
-/** So many events in a row are refused before the sender, such as its token, may be the cause: then it slows down. */
+/** After this many refusals in a row the sender pauses: the cause may be the sender itself, such as its token. */
 const MAX_REFUSED_IN_A_ROW = 20;
-/** A refused event is dropped after this many refusals, if the sink took others between them. */
+/** An event is dropped after this many refusals, if the sink took other events between them. */
 const MAX_REFUSALS = 5;
 
 interface Refused {
   body: string;
   refusals: number;
-  /** How many events the sink had taken at the last refusal that counts. */
+  /** The value of `taken` at the last refusal that counts. */
   takenBefore: number;
 }
 
@@ -64,7 +67,7 @@ export function createOutbox({ limits, post, wait, count, log }: OutboxOptions):
     return answer;
   }
 
-  /** Sends the event until the sink takes it, or sets it aside if the sink refuses it. */
+  /** Sends the event until the sink takes it. If the sink refuses it, moves it to the list of refused events. */
   async function deliver(body: string): Promise<void> {
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       const answer = await attempt(body);
@@ -93,7 +96,7 @@ export function createOutbox({ limits, post, wait, count, log }: OutboxOptions):
     isSending = false;
   }
 
-  /** Sends refused events again, beside the others, which must not wait for them. */
+  /** Sends refused events again, concurrently with the others, which must not wait for them. */
   async function retryRefused(): Promise<void> {
     if (isRetrying) return;
     isRetrying = true;
@@ -103,10 +106,9 @@ export function createOutbox({ limits, post, wait, count, log }: OutboxOptions):
         const answer = await attempt(each.body);
         if (answer.outcome === 'failed') break;
         if (answer.outcome === 'refused') {
-          // If the sink takes no event meanwhile, the sender may be the cause, such as its token: that is no refusal of
-          // this one.
+          // If the sink has taken no event in between, the cause may be the sender, so this refusal doesn't count.
           if (each.takenBefore === taken) {
-            // The others would be refused too: one post for each pause.
+            // The others would be refused too, so only one is sent per pause.
             refused.remove(each);
             refused.add(each);
             break;
@@ -136,7 +138,7 @@ export function createOutbox({ limits, post, wait, count, log }: OutboxOptions):
   };
 }
 
-/** A list with limits, in order. An empty one takes an event of any size. */
+/** An ordered list with limits. An empty list accepts an event of any size. */
 function createList<Item extends { body: string }>(limits: OutboxOptions['limits']) {
   const items = new Set<Item>();
   let bytes = 0;

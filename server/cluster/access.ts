@@ -28,7 +28,7 @@ export function createAccessReviewer(transport: Transport): AccessReviewer {
 
 const ANSWER_MAX_AGE_MS = 60_000;
 
-/** A reviewer that keeps answers for a minute: for repeated reads, never to decide on a write. */
+/** A reviewer that caches answers for a minute. For repeated reads only, never for a decision on a write. */
 export function withRememberedAnswers(reviewer: AccessReviewer, sharedReads: SharedReads): AccessReviewer {
   return {
     may: (user, what) =>
@@ -54,7 +54,7 @@ export function createTokenReviewer(transport: Transport): TokenReviewer {
           spec: { token, audiences: [audience] },
         },
       });
-      // An authenticator that knows no audiences accepts a token and names none.
+      // An authenticator without support for audiences accepts a token and returns no audience.
       return status?.authenticated === true && status.audiences?.includes(audience) ? status.user : undefined;
     },
   };

@@ -12,7 +12,7 @@ export interface ApiResource {
   namespaced: boolean;
 }
 
-/** Resources of an API version, subresources left out; none when the version is not served. */
+/** The resources of an API version without subresources; empty if the version is not served. */
 type Discovery = (apiVersion: string) => Promise<ApiResource[]>;
 
 export function createDiscovery(

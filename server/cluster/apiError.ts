@@ -1,7 +1,7 @@
-/** A refusal of the API server, with its message; code 0 if there was no answer. */
+/** An error of the API server, with its message. `code` is the HTTP status; 0 without an answer. */
 export class ApiError extends Error {
   readonly code: number;
-  /** Machine-readable, such as `Forbidden`; the system's code (`ECONNREFUSED`) if there was no answer. */
+  /** The API server's reason, such as `Forbidden`; without an answer the system's code, such as `ECONNREFUSED`. */
   readonly reason: string;
   /** The path of the request; empty if there was none. */
   readonly path: string;
@@ -9,7 +9,7 @@ export class ApiError extends Error {
   readonly warnings: readonly string[];
   /** The answer's Retry-After, if it has one. */
   readonly retryAfterSeconds: number | undefined;
-  /** The resource in the details of a refusal for lack of rights: a webhook's or a policy's denial has none. */
+  /** The resource that the user has no right to. A denial by a webhook or policy has none. */
   readonly resource: string | undefined;
 
   constructor(
@@ -36,7 +36,7 @@ export class ApiError extends Error {
 
 const TOO_LARGE = 'TooLarge';
 
-/** The error of an answer or a list that is larger than its limit. */
+/** The error for an answer or a list that is larger than its limit. */
 export function tooLarge(message: string): ApiError {
   return new ApiError(0, TOO_LARGE, message);
 }

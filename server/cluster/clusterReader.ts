@@ -13,7 +13,7 @@ const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.
 /** Objects of the first page. */
 const FIRST_METADATA = 100;
 const FIRST_OBJECTS = 50;
-/** How old an answer of `hasAny` may be: when Metacontroller starts, each Rollout needs the same ones. */
+/** The maximum age of an answer of `hasAny`: when Metacontroller starts, every Rollout needs the same answers. */
 const HAS_ANY_MAX_AGE_MS = 1000;
 
 export function createReader(
@@ -23,9 +23,9 @@ export function createReader(
   const discovery = createDiscovery(transport, sharedReads);
 
   /**
-   * The read, which many callers need at once: the Gate of a freeze, the objects of a namespace in which many Rollouts
-   * are created. A caller shares the next read of the same object, never one that is already running: no answer is
-   * older than its call.
+   * A read that many callers need at once, such as the Gate of a freeze, or the objects of a namespace in which many
+   * Rollouts are created. A caller shares the next read of the same object, never one that is already running, so no
+   * answer is older than its call.
    */
   const shared = <Ref, T>(name: string, read: (ref: Ref) => Promise<T>, maxAgeMs = 0): ((ref: Ref) => Promise<T>) => {
     return (ref) => sharedReads.recent(maxAgeMs, `${name} ${JSON.stringify(ref)}`, () => read(ref));

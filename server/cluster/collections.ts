@@ -5,7 +5,7 @@ import type { ApiConnection, Request } from './connection.ts';
 import { type List, listPages } from './listPages.ts';
 import { resourcePath, withQuery } from './paths.ts';
 
-/** The objects of a kind; without a namespace those of all namespaces, or cluster-scoped ones. */
+/** The objects of a kind in a namespace; without a namespace, in all namespaces, or cluster-scoped ones. */
 export interface Collection {
   /** `group/version`, or `v1`. */
   apiVersion: string;
@@ -37,7 +37,7 @@ type WatchEvent<T> =
   | { type: 'ERROR'; object: { code?: number; message?: string } };
 
 export interface Collections {
-  /** The pages of a list, as they arrive, so that thousands of objects are not held twice. */
+  /** The pages of a list, as they arrive, so that thousands of objects aren't in memory twice. */
   pages<T extends KubeObject<any, any> = KubeObject>(
     from: Collection & ListSelectors & PageOptions,
   ): AsyncGenerator<ListPage<T>>;
@@ -50,7 +50,9 @@ export interface Collections {
 }
 
 const PAGE_SIZE = 100;
-/** How long a watch may run. The API server checks its rights only when it begins, and would let it run for an hour. */
+/**
+ * The duration of a watch. The API server checks rights only when a watch begins, and ends it after an hour at most.
+ */
 const WATCH_SECONDS = 300;
 
 export function createCollections(connection: Pick<ApiConnection, 'send' | 'lines'>): Collections {
@@ -93,7 +95,7 @@ export function createCollections(connection: Pick<ApiConnection, 'send' | 'line
   };
 }
 
-/** The event in a line of a watch. @throws ApiError for another line, such as of a proxy's page in HTML */
+/** The event in a line of a watch. @throws ApiError for any other line, such as a proxy's HTML page */
 function eventOf<T>(line: string): WatchEvent<T> {
   try {
     const event = JSON.parse(line);

@@ -1,8 +1,8 @@
 /**
  * Requests to the API server, of the server, the command, the page and the development tools.
- * client-node reads kubeconfigs and gets credentials (exec plugins, OIDC, client certificates, proxies). Its own
- * requests are not used: each opens a connection, and the webhook reads in every write of a bound object, where a TLS
- * handshake would cost more than everything else.
+ * client-node reads kubeconfigs and gets credentials (exec plugins, OIDC, client certificates, proxies). Its requests
+ * are not used, because each opens a connection: the webhook reads in every write of a bound object, and a TLS
+ * handshake would cost more than all the rest.
  */
 import {
   type ClientRequest,
@@ -21,18 +21,18 @@ import { withoutFieldOwners } from './fieldOwners.ts';
 
 export interface Request {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** From the root, with the query: `/api/v1/namespaces?limit=1`. */
+  /** The absolute path with the query: `/api/v1/namespaces?limit=1`. */
   path: string;
   /** A string is sent as it is, anything else as JSON. */
   body?: unknown;
   contentType?: string;
   accept?: string;
   signal?: AbortSignal | undefined;
-  /** Milliseconds for the answer, instead of the connection's. */
+  /** Milliseconds for the answer; replaces the connection's limit. */
   timeoutMs?: number | undefined;
-  /** Bytes of the answer's body; a larger one isn't read to its end (`isTooLarge`). Absent: no limit. */
+  /** The most bytes of the answer's body; a larger one is an error (`isTooLarge`). Absent: no limit. */
   maxBytes?: number;
-  /** Called with the bytes of the answer's body. */
+  /** Called with the number of bytes in the answer's body. */
   measured?(bytes: number): void;
   /** Leaves `fieldsV1` of `metadata.managedFields` out of the answer. */
   withoutFieldOwners?: boolean;
@@ -46,8 +46,8 @@ export interface ApiAnswer<T> {
 
 export interface ApiConnection {
   /**
-   * Sends a request. If the API server has closed the idle connection that it goes out on, a read or an apply is sent
-   * again on another one. @throws ApiError for any status but 2xx, and if there is no answer in time
+   * Sends a request. A read or an apply is sent again if the API server has closed the idle connection that it used.
+   * @throws ApiError for any status but 2xx, and if there is no answer in time
    */
   send<T>(request: Request): Promise<ApiAnswer<T>>;
   /** The lines of the body, for a watch or a log. @throws ApiError as `send` does */
@@ -60,20 +60,20 @@ export interface ConnectionOptions {
   timeoutMs: number;
   /** The headers of every request: `user-agent`, `Impersonate-User`. */
   headers: Readonly<Record<string, string | string[]>>;
-  /** Concurrent requests; others wait. A caller that must not wait has a separate connection. */
+  /** The most concurrent requests; others wait. A caller that must not wait needs a connection of its own. */
   maxSockets?: number;
-  /** Answers may be compressed: the API server is far away. */
+  /** Requests compressed answers, for an API server that is far away. */
   gzip?: boolean;
 }
 
 /** The API server's address and credentials. */
 type Credentials = Pick<KubeConfig, 'getCurrentCluster' | 'applyToHTTPSOptions'>;
 
-/** The longest wait for a connection, even if answers may take longer. */
+/** The longest wait for a connection, however long an answer may take. */
 const CONNECT_MS = 10_000;
-/** How old credentials may be: ServiceAccount tokens rotate hourly, and exec plugins return new credentials too. */
+/** The maximum age of cached credentials: ServiceAccount tokens rotate hourly, and exec plugins renew theirs too. */
 const CREDENTIALS_MAX_AGE_MS = 30_000;
-/** How long a connection may be idle: a load balancer in front of the API server drops idle ones without a word. */
+/** The longest time that a connection may be idle: a load balancer may drop an idle one without closing it. */
 const MAX_IDLE_MS = 60_000;
 
 export function connectApi(config: Credentials, options: ConnectionOptions): ApiConnection {
@@ -99,7 +99,7 @@ export function connectApi(config: Credentials, options: ConnectionOptions): Api
     const found: RequestOptions = {};
     known = config.applyToHTTPSOptions(found).then(
       () => {
-        // client-node makes an agent for a proxy; it is made once, and keeps its connections.
+        // client-node makes a new agent for a proxy each time. The first one is kept, with its connections.
         if (cluster.proxyUrl && agent === own) agent = found.agent as HttpAgent;
         return { ...found, agent };
       },
@@ -227,7 +227,7 @@ async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
   }
 }
 
-/** The content of the body, parsed if it is JSON: `/readyz` answers in plain text. */
+/** The content of the body: parsed JSON, or plain text, as from `/readyz`. */
 function contentOf({ headers }: IncomingMessage, text: string): unknown {
   if (text === '') return undefined;
   return headers['content-type']?.startsWith('text/plain') ? text : JSON.parse(text);
@@ -260,7 +260,7 @@ function statusOf(
   }
 }
 
-/** Whether the request may be sent twice: it changes nothing, or the second time changes nothing more. */
+/** Whether the request may be sent twice, because it changes nothing, or changes nothing the second time. */
 function isRepeatable({ method = 'GET', contentType = '' }: Request): boolean {
   return method === 'GET' || (method === 'PATCH' && contentType.startsWith('application/apply-patch'));
 }

@@ -1,11 +1,11 @@
 /**
- * Answers of the API server without the fields that each manager owns. A tenant can make these half a megabyte of an
- * object, and as maps with thousands of different keys they take a hundred times as long to parse as other JSON, and
- * twenty times their size in memory.
+ * Answers of the API server without the fields that each manager owns. A tenant can make them half a megabyte of an
+ * object. As maps with thousands of different keys they take a hundred times as long to parse as other JSON, and twenty
+ * times their size in memory.
  */
 import { endOfValue } from '../endOfValue.ts';
 
-/** A key, as Go writes it: before a quote inside of a string there is a backslash. */
+/** The key as Go writes it. It can't match inside a string, where a quote follows a backslash. */
 const FIELD_OWNERS = /[,{]"fieldsV1":(?=\{)/g;
 
 /** The JSON with an empty object for each `fieldsV1`. */

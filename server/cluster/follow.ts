@@ -1,11 +1,11 @@
-/** Follows a collection: a list, and a watch that is resumed after it was lost. */
+/** Follows a collection: lists it, watches it, and resumes a lost watch. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { ApiError, isApiError } from './apiError.ts';
 import type { Collection, Collections, ListSelectors } from './collections.ts';
 
 export type CollectionChange<T> =
-  /** All objects: at the beginning, and whenever the watch can't be resumed. */
+  /** All objects, at the beginning and whenever the watch can't be resumed. */
   | { type: 'all'; items: T[] }
   | { type: 'set'; object: T }
   | { type: 'gone'; object: T }
@@ -15,7 +15,7 @@ export type CollectionChange<T> =
 /** The API server sends a bookmark about once a minute: a connection that is silent for longer is dead. */
 const SILENCE_MS = 150_000;
 const TICK_MS = 5000;
-/** More time than this between two ticks: the machine slept, and the connection may have died unseen. */
+/** If more time than this passes between two ticks, the machine has slept, and the connection may be dead. */
 const SLEPT_MS = 30_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
@@ -43,7 +43,7 @@ export async function* follow<T extends KubeObject<any, any>>(
           listed = page.resourceVersion;
           timer.reset();
         }
-        // Only now: if a later page fails, all are listed again.
+        // Set only now: if a later page fails, everything is listed again.
         resourceVersion = listed;
         yield { type: 'all', items };
       }
@@ -55,7 +55,7 @@ export async function* follow<T extends KubeObject<any, any>>(
         if (event.type === 'DELETED') yield { type: 'gone', object: event.object };
         else if (event.type !== 'BOOKMARK') yield { type: 'set', object: event.object };
       }
-      // A lost connection is replaced silently; if the API server does not answer either, that is reported below.
+      // A lost connection is replaced silently. If this request gets no answer either, that is reported below.
       if (timer.timedOut) await client.raw('/version');
       // The API server ends every watch after some minutes. If a watch ends at once, the next one waits.
       await pauseFor(FIRST_PAUSE_MS, signal);
@@ -78,7 +78,7 @@ async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** Aborts a connection that is silent, or that the machine's sleep has made doubtful. */
+/** Aborts a connection that is silent, or that was open while the machine slept. */
 class SilenceTimer {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;

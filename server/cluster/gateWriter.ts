@@ -5,7 +5,7 @@ import { isApiError } from './apiError.ts';
 import { resourcePath, withQuery } from './paths.ts';
 import type { Transport } from './transport.ts';
 
-/** The name must not begin with `kubectl`: from objects in Git, Flux removes the fields of such field managers. */
+/** Must not begin with `kubectl`: Flux removes the fields of such field managers from objects in Git. */
 const FIELD_MANAGER = 'rollout-hooks';
 
 export function createGateWriter(transport: Transport): GateWriter {

@@ -1,6 +1,6 @@
 /**
- * Lists of the API server in pages of limited bytes: tenants can make objects large and numerous, and a page is parsed
- * as a whole.
+ * Lists of the API server in pages of limited size: tenants can create many large objects, and a page is parsed as a
+ * whole.
  */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { SERVER_LIMITS } from '../http/serverLimits.ts';
@@ -8,10 +8,10 @@ import { isTooLarge } from './apiError.ts';
 import type { Request } from './connection.ts';
 import { withQuery } from './paths.ts';
 
-/** The part of `pageBytes` that a page should have: objects differ in size. */
+/** The part of `pageBytes` that a page aims for, because objects differ in size. */
 const FILL = 1 / 2;
 const MOST_OBJECTS = 500;
-/** By how much the next page may have more objects, and by how much a repeated one has fewer. */
+/** The largest growth factor from one page to the next, and the factor by which a repeated page shrinks. */
 const STEP = 4;
 
 export interface List<T> {
@@ -24,13 +24,13 @@ export interface List<T> {
 interface ListRequest extends Pick<Request, 'accept' | 'signal' | 'withoutFieldOwners'> {
   path: string;
   query: Record<string, string | undefined>;
-  /** Objects of the first page, unless these are too large. */
+  /** The number of objects in the first page, unless they are too large. */
   first: number;
 }
 
 /**
- * The pages of a list, each with the bytes of its JSON. The number of objects in a page follows from the size of those
- * before. A page that is too large is requested again with fewer objects, of which one always fits.
+ * The pages of a list, each with the bytes of its JSON. The size of earlier objects determines how many the next page
+ * requests. A page that is too large is requested again with fewer objects; one object always fits.
  */
 export async function* listPages<T extends KubeObject<any, any>>(
   send: <R>(request: Request) => Promise<R>,

@@ -24,7 +24,7 @@ export function withQuery(path: string, query: Record<string, string | undefined
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
 
-/** Whether the text can be an object's name: in a path any other would be an error, or another resource. */
+/** Whether the text can be an object's name. In a path, any other text would be an error or mean another resource. */
 export function isSegment(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name);
 }

@@ -8,7 +8,7 @@ export interface Transport {
   close(): void;
 }
 
-/** Below the 5 s the API server waits for the webhook, so that a slow read becomes our clear 500. */
+/** Shorter than the 5 s that the API server waits for the webhook, so that a slow read ends in a clear 500 of ours. */
 const TIMEOUT_MS = 4000;
 
 export function loadKubeConfig(): KubeConfig {
@@ -17,7 +17,7 @@ export function loadKubeConfig(): KubeConfig {
   return config;
 }
 
-/** A transport. @param count called for each request that is sent, answered or not */
+/** A transport to the API server. @param count called for each request that is sent, answered or not */
 export function createTransport(
   config: KubeConfig,
   { maxSockets }: Required<Pick<ConnectionOptions, 'maxSockets'>>,
