@@ -1,11 +1,14 @@
-/** The port `DecisionLog`: a line for each decision, once. */
+/** The port `DecisionLog`: one line for each decision. */
 import type { DecisionLog, EventSink } from '../api/ports.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { createLineLimit } from './lineLimit.ts';
 import type { Logger } from './log.ts';
 import { Lru } from './lru.ts';
 
-/** Keys of recent decisions: each of thousands of held objects is decided again at every sync. */
+/**
+ * The number of recent decisions that aren't logged again: every sync repeats the decision on each of thousands of held
+ * objects.
+ */
 const MAX_LOGGED_KEYS = 10_000;
 
 /** @param clock milliseconds that only grow */
@@ -46,7 +49,7 @@ export function createDecisionLog(
   };
 }
 
-/** Each Event is a decision: it is logged too. */
+/** A sink that logs each Event as a decision. */
 export function loggedEvents(decisions: DecisionLog): EventSink {
   return {
     record({ regarding, type, reason, message, key }) {

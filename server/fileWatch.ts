@@ -1,5 +1,6 @@
 /**
- * Files that are replaced in place, such as mounted Secrets: read now and polled; the last good content stays in use.
+ * Files that may be replaced, such as mounted Secrets: read at the start, then polled. The last good content stays in
+ * use.
  */
 import { readFileSync } from 'node:fs';
 
@@ -20,7 +21,7 @@ interface WatchOptions<T> {
   /** @param before the content in use @throws Error with a sentence for content that cannot be used */
   read(before?: T): T;
   isSame(a: T, b: T): boolean;
-  /** Called for each new content, not for the first. */
+  /** Called for each new content, but not for the first. */
   onChange?(content: T): void;
   log: FileLog;
   pollMs?: number;

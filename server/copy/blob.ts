@@ -30,7 +30,7 @@ export function createBlobCopier(source: Session, target: Session, mount: boolea
     return confirmed('uploaded', blob);
   }
 
-  /** The outcome, if the target has the blob now. */
+  /** The outcome, after a check that the target has the blob. */
   async function confirmed(outcome: BlobOutcome, blob: Descriptor): Promise<BlobOutcome> {
     if (await hasBlob(target, blob)) return outcome;
     throw new RegistryError(`the target ${target.name} took ${blob.digest}, and does not have it`);
@@ -43,7 +43,7 @@ async function hasBlob(target: Session, { digest, size }: Descriptor): Promise<b
   const response = await target.exchange(`blobs/${digest}`, { method: 'HEAD' });
   await response.body.dump();
   const { statusCode, headers } = response;
-  // A redirect to its storage: it exists.
+  // A redirect to the registry's storage: the blob exists.
   if (REDIRECTS.has(statusCode)) return true;
   if (statusCode === 404) return false;
   if (statusCode !== 200) throw target.refusal(statusCode, `to show ${digest}`, { retryAfter: headers['retry-after'] });
@@ -100,8 +100,8 @@ async function send(target: Session, upload: URL, blob: Descriptor, content: Asy
 }
 
 /**
- * The source's blob; undefined if it does not have it. Storage is often elsewhere: the registry's credentials aren't
- * sent there.
+ * The source's blob; undefined if it does not have it. It is often on another host, to which the registry's credentials
+ * aren't sent.
  */
 async function openBlob(source: Session, { digest }: Descriptor): Promise<Dispatcher.ResponseData | undefined> {
   let at = source.url(`blobs/${digest}`);
@@ -132,7 +132,9 @@ function redirected(from: URL, location: string, source: Session): URL {
   );
 }
 
-/** The bytes of a blob. The last of them are given only when all are right: a wrong blob is never complete. */
+/**
+ * The bytes of a blob. The last ones are withheld until the digest is verified, so that a wrong blob is never complete.
+ */
 async function* verified(content: AsyncIterable<Uint8Array>, { digest, size }: Descriptor, source: Session) {
   const wrong = (text: string, failure: RegistryFailure) =>
     new RegistryError(`the source ${source.name} ${text}`, failure, { transient: true });

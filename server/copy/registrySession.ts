@@ -1,6 +1,6 @@
 /**
- * Requests to one repository of a registry, logged in as it asks.
- * Credentials go to its own host and token server, and nowhere else.
+ * Requests to one repository of a registry, with the login that it requires. Credentials are sent to its own host and
+ * token server only.
  */
 import { type Dispatcher, request } from 'undici';
 import { retryAfterMs } from '../http/retryAfter.ts';
@@ -26,19 +26,19 @@ interface SessionOptions {
   sockets: RegistrySockets;
   /** Why there are no credentials although a Secret was given. */
   problem?: string | undefined;
-  /** Another repository of the same registry, that blobs are mounted from. */
+  /** Another repository of the same registry, from which blobs are mounted. */
   mountFrom?: string | undefined;
-  /** How long a stream may stall. */
+  /** The longest time in milliseconds that a stream may stall. */
   idleMs: number;
   retries: Retries;
 }
 
-/** A path below the repository, as `manifests/1.1.0`, or another address of the same host. */
+/** A path in the repository, such as `manifests/1.1.0`, or a URL on the same host. */
 type Where = string | URL;
 
 /**
- * The path and query of a registry's link, at the known address: behind a proxy a registry may name http: or an
- * internal port, and the login must not be sent there. The path may begin with //, so it is not parsed with the
+ * The path and query of a registry's link, at the known address. A registry behind a proxy may link to http: or an
+ * internal port, where the login must not be sent. The path may begin with //, so it isn't resolved against the
  * address.
  */
 export function atKnownAddress({ pathname, search }: URL, known: URL): URL {
@@ -53,7 +53,7 @@ export interface Session {
   /** `host/path`. */
   name: string;
   image: Image;
-  /** A whole answer, with retries; 401 only if the credentials do not suffice. */
+  /** A complete answer, after retries; 401 only if the credentials are insufficient. */
   ask(
     where: Where,
     options?: Partial<Pick<BoundedRequest, 'method' | 'headers' | 'body' | 'maxBytes' | 'returnsForeignRedirect'>>,
@@ -63,7 +63,7 @@ export interface Session {
     where: Where,
     options: Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'body'>,
   ): Promise<Dispatcher.ResponseData>;
-  /** The answer to a GET of another host, without credentials: the registry redirects there for a blob. */
+  /** The answer to a GET on another host, to which the registry redirects for a blob. No credentials are sent. */
   getElsewhere(url: URL): Promise<Dispatcher.ResponseData>;
   /** The error for an answer, with what to do. @param what `to show the manifest 1.1.0` */
   refusal(
@@ -126,7 +126,7 @@ export function createSession(options: SessionOptions): Session {
     }
   }
 
-  /** Runs the work. An error names the registry: the source or the target. */
+  /** Runs the work. Its errors name the registry as the source or the target. */
   const named = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -150,7 +150,7 @@ export function createSession(options: SessionOptions): Session {
         if (response.statusCode !== 401) return response;
         await response.body.dump();
         await logIn(textOf(response.headers['www-authenticate']));
-        // A stream cannot be sent twice: the next attempt has the login.
+        // A stream can't be sent twice, so this attempt fails. The next one has the login.
         if (rest.body) throw new RegistryError(`${image.host} asks for another login`, 'Denied', { transient: true });
         return send();
       }),
@@ -196,10 +196,10 @@ function textOf(header: string | string[] | undefined): string | null {
   return (Array.isArray(header) ? header[0] : header) ?? null;
 }
 
-// Retries of what may succeed the next time.
+// Retries of requests that may succeed the next time.
 
 const FIRST_WAIT_MS = 500;
-/** The longest wait, whatever the registry's Retry-After. */
+/** The longest wait, even if the registry's Retry-After is longer. */
 const LONGEST_WAIT_MS = 60_000;
 
 export interface Retries {

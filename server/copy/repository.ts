@@ -7,15 +7,15 @@ import { atKnownAddress, type Session } from './registrySession.ts';
 
 const MAX_PAGES = 20;
 const DIGEST = /^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
-/** With the types of older signatures and SBOMs, and of everything else that an index lists. */
+/** Media types: those of `ACCEPT`, those of older signatures and SBOMs, and any other that an index lists. */
 const ACCEPTED = `${ACCEPT}, application/vnd.oci.artifact.manifest.v1+json, */*;q=0.1`;
 const PARTS_UNKNOWN = new Set(['MANIFEST_BLOB_UNKNOWN', 'BLOB_UNKNOWN', 'MANIFEST_UNKNOWN']);
 const INDEX = 'application/vnd.oci.image.index.v1+json';
 /**
- * Answers of registries without the referrers API. By the OCI distribution specification, that is 404, as of
- * distribution, GitLab and GitHub. 405 is distribution's code for what is not implemented, 406 is Artifactory's answer,
- * and GitHub has redirected readers to its website with 303. Any other status, such as 403 or 400, may be of a registry
- * that has signatures to list: a release without them must not count as copied.
+ * Answers of registries without the referrers API. The OCI distribution specification requires 404 (distribution,
+ * GitLab, GitHub). distribution uses 405 for what it doesn't implement, Artifactory answers 406, and GitHub has
+ * redirected to its website with 303. After any other status, such as 403 or 400, the registry may have signatures to
+ * list, and a release without them must not count as copied.
  */
 const NO_REFERRERS_API = new Set([303, 404, 405, 406, 501]);
 

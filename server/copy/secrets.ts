@@ -10,7 +10,7 @@ const KEYS = ['.dockerconfigjson', '.dockercfg', 'ca.crt', 'tls.crt', 'tls.key']
 interface Secrets {
   credentials?: Credentials;
   trust?: Trust;
-  /** Why one of them can't be used, without any of its values. */
+  /** Why a Secret can't be used, without any of its values. */
   problem?: string;
 }
 

@@ -1,13 +1,12 @@
 /**
- * Events about what a write has stored, the implementation of the port `ConfirmedEvents`.
- * An admission request proves nothing: any client may send one, and an allowed write may still fail. So the cluster is
- * read until it shows the write.
+ * Events about stored writes, the implementation of the port `ConfirmedEvents`. An admission request proves no write:
+ * any client may send one, and an allowed write may still fail. So the cluster is read until it shows the write.
  */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Count } from '../../api/metrics.ts';
 import type { ClusterReader, ConfirmedEvents, EventRecord, EventSink, Metrics, StoredFact } from '../../api/ports.ts';
 
-/** Before each read, from the answer on: the API server stores the object only after it. */
+/** The wait before each read. The API server stores the object only after our answer. */
 const WAITS_MS = [200, 1000, 5000];
 const MAX_WAITING_EVENTS = 1000;
 /** Requests about objects of one namespace must not displace the Events of others. */
@@ -21,15 +20,18 @@ interface ConfirmedOptions {
   dropped(what: 'events'): void;
 }
 
-/** What a request about one write waits for. */
+/** The pending confirmation of one write. */
 interface Waiting {
   namespace: string | undefined;
-  /** Whether the request has come again since the reads began. */
+  /** Whether the request was repeated after the reads began. */
   again: boolean;
 }
 
 export function createConfirmedEvents({ events, metrics, cluster, wait, dropped }: ConfirmedOptions): ConfirmedEvents {
-  /** By the object's uid and the Event's key: a forged request for another uid must not displace the real one. */
+  /**
+   * Keyed by the object's uid and the Event's key, so that a forged request for another uid can't displace the real
+   * one.
+   */
   const waiting = new Map<string, Waiting>();
   const waitingOf = (namespace: string | undefined) =>
     [...waiting.values()].filter((each) => each.namespace === namespace).length;
@@ -75,7 +77,7 @@ export function createConfirmedEvents({ events, metrics, cluster, wait, dropped 
 
 type Seen = 'stored' | 'notYet' | 'never';
 
-/** What the object shows of the fact; `never` if it is another object, as in a request that no API server has sent. */
+/** Whether the object shows the fact; `never` if it is another object, as in a forged request. */
 function seenOf(fact: StoredFact, object: KubeObject | undefined): Seen {
   const { uid, annotations: stored, deletionTimestamp } = object?.metadata ?? {};
   const isSame = object !== undefined && uid === fact.uid;

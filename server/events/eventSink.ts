@@ -18,16 +18,18 @@ import { createQueue } from '../queue.ts';
 const MAX_WAITING_EVENTS = 1000;
 const AT_ONCE = 4;
 const AT_ONCE_OF_NAMESPACE = 2;
-/** Half a minute in all, each wait twice the last: an API server restarts in that time. */
+/** The attempts take half a minute in all, in which an API server can restart: each wait is twice the last. */
 const MAX_ATTEMPTS = 6;
-/** Before the only retry of Forbidden: an API server that has just started denies allowed requests for seconds. */
+/**
+ * The wait before the only retry of Forbidden: an API server that has just started denies allowed requests for seconds.
+ */
 const FORBIDDEN_WAIT_MS = 5000;
-/** How many names are tried for one Event, if names are in use. */
+/** The most names tried for one Event. */
 const MAX_NAMES_TRIED = 5;
 const MAX_MESSAGE_CHARACTERS = 1024;
 const MAX_NAME_CHARACTERS = 253;
 const TOO_MANY_WAITING = 'too many events are waiting';
-/** Names of recent Events: a repeated sync costs no request. */
+/** The number of recent Events whose names are cached, so that a repeated sync costs no request. */
 const MAX_RECENT_NAMES = 2000;
 
 export interface EventsOptions {
@@ -35,7 +37,7 @@ export interface EventsOptions {
   create(event: StoredEvent): Promise<unknown>;
   /** The stored Event of that name; undefined if there is none. Rejects as `create` does. */
   find(name: EventName): Promise<StoredEvent | undefined>;
-  /** Makes names unpredictable, and equal in all replicas. */
+  /** The secret that makes names unpredictable, and the same in all replicas. */
   nameKey(): Buffer;
   /** Counts dropped Events. */
   dropped(what: 'events'): void;
@@ -68,7 +70,7 @@ export interface StoredEvent extends KubeObject {
 }
 
 export interface ClosableSink extends EventSink {
-  /** Resolves when everything recorded so far is written or given up. */
+  /** Resolves when everything recorded so far is written or dropped. */
   idle(): Promise<void>;
 }
 
@@ -162,7 +164,7 @@ async function withRetries(attempt: () => Promise<Outcome>, wait: EventsOptions[
   for (let count = 1; ; count++) {
     try {
       const outcome = await attempt();
-      // An attempt before, whose answer was lost, may have created it.
+      // An earlier attempt, whose answer was lost, may have created it.
       return outcome === 'known' && count > 1 ? 'created' : outcome;
     } catch (error) {
       const code = codeOf(error);
@@ -180,8 +182,8 @@ async function withRetries(attempt: () => Promise<Outcome>, wait: EventsOptions[
 }
 
 /**
- * Whether the namespace takes no Events: it is being deleted, or its quota is used up. A retry would keep a worker busy
- * for nothing. The API server's answer has no other mark of a quota than its message.
+ * Whether the namespace takes no Events: it is being deleted, or its quota is used up. A retry would be useless. Only
+ * the message of the API server's answer shows a quota.
  */
 function isDenialOfNamespace(error: unknown): boolean {
   return /\b(exceeded|failed) quota\b|because it is being terminated/.test((error as Error).message);
@@ -190,8 +192,8 @@ function isDenialOfNamespace(error: unknown): boolean {
 const codeOf = (error: unknown) => (error as { code?: unknown }).code;
 
 /**
- * The Event of a record: equal objects and keys give equal names, so that a repeat meets the first one.
- * @param taken how many of its names are in use
+ * The Event of a record. Equal objects and keys give equal names, so that a repeat finds the first Event. @param taken
+ * the number of its names that other Events have
  */
 export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): StoredEvent {
   const { regarding, type, reason, message, commands, key, at, order } = record;
@@ -202,7 +204,7 @@ export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): Stored
     .digest('hex')
     .slice(0, 20);
   const time = formatTime(at);
-  // kubectl sorts Events by seconds. Events of one second stay in the order of the API server: by name.
+  // kubectl sorts Events by second, and keeps Events of one second in the API server's order: by name.
   const suffix = order ? `${order}.${hash}` : hash;
   return {
     apiVersion: 'v1',
@@ -231,7 +233,7 @@ export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): Stored
   };
 }
 
-/** A sink that records in several. */
+/** A sink that records each Event in all of these sinks. */
 export function everySink(...sinks: EventSink[]): EventSink {
   return {
     record(event) {

@@ -1,4 +1,4 @@
-/** Events as Flux's notification-controller takes them: `event.toolkit.fluxcd.io/v1beta1`. */
+/** Events in the format of Flux's notification-controller, `event.toolkit.fluxcd.io/v1beta1`. */
 import { createHash } from 'node:crypto';
 import { apiVersionOf, KINDS, type KindName } from '../../api/kinds.ts';
 import type { ObjectName } from '../../api/kubernetes.ts';
@@ -8,7 +8,7 @@ import { formatTime } from '../../core/kube/time.ts';
 import { type CommandLine, withCommands } from '../../core/text/commands.ts';
 import { oneLine } from '../../core/text/oneLine.ts';
 
-/** A message may be read in a chat. */
+/** The longest message: it may be read in a chat. */
 const MAX_MESSAGE_CHARACTERS = 2048;
 
 export interface FluxEvent {
@@ -28,7 +28,7 @@ export function isReported({ reason, quiet }: EventRecord): boolean {
 }
 
 /**
- * The object of the Event itself, for Alerts whose CRD has its kind; none without a namespace, which an Alert could not
+ * The Event's own object, for Alerts whose CRD allows its kind; empty for a cluster-scoped object, which an Alert can't
  * name.
  */
 export function ownObject({ regarding: { kind, metadata } }: EventRecord): ObjectName[] {
@@ -36,7 +36,7 @@ export function ownObject({ regarding: { kind, metadata } }: EventRecord): Objec
   return kind && namespace && name ? [{ kind, namespace, name }] : [];
 }
 
-/** The event that `object` reports; undefined if its readers must not see the text. */
+/** The event as reported by `object`; undefined if readers of that object must not see the text. */
 export function fluxEventOf(record: EventRecord, object: ObjectName, instance: string): FluxEvent | undefined {
   const { regarding, type, reason, key, at, version } = record;
   const { namespace, name = '', uid } = regarding.metadata;
@@ -53,7 +53,7 @@ export function fluxEventOf(record: EventRecord, object: ObjectName, instance: s
     },
     severity: type === 'Warning' ? (NOTIFIED[reason] ?? 'info') : 'info',
     timestamp: formatTime(at),
-    // With the reason, because an Alert can filter by nothing but the message.
+    // The message includes the reason, because an Alert can filter by the message only.
     message: withCommands(plainText(`${about}${reason}: ${text}`), ...commandsOf(record, object)),
     reason,
     // Keys need the group of the object, or notification-controller drops them.
@@ -73,7 +73,7 @@ function commandsOf({ regarding, commands = [] }: EventRecord, { namespace }: Ob
   return namespace === regarding.metadata.namespace ? commands : [];
 }
 
-/** The text without markup: in a chat, a user's text must not become a mention (`<!channel>`), link or picture. */
+/** The text without markup: a user's text must not become a mention (`<!channel>`), link or picture in a chat. */
 function plainText(text: string): string {
   const short = text.length <= MAX_MESSAGE_CHARACTERS ? text : `${text.slice(0, MAX_MESSAGE_CHARACTERS - 1)}…`;
   return oneLine(short)

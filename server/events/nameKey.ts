@@ -1,7 +1,7 @@
 /**
- * The secret in the names of Events: a client that can predict a name can use it first.
- * The secret is derived from the webhook's private key, or else from the token of the hooks, so that no other Secret is
- * needed: each replica has them, and no tenant can read them.
+ * The secret in the names of Events: a client that can predict a name could take it first. To need no Secret of its
+ * own, it is derived from the webhook's private key, or else from the hooks' token. Each replica has these, and no
+ * tenant can read them.
  */
 import { hkdfSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { type FileLog, watchFiles } from '../fileWatch.ts';
 const LABEL = 'rollout-hooks: names of Events';
 
 /**
- * A function that returns the secret, also after a rotation; one that can be predicted if neither file is configured.
+ * A function that returns the current secret, also after a rotation. Without both files, the secret is predictable.
  * @throws Error if the file cannot be read at the start
  */
 export function watchNameKey(

@@ -1,5 +1,5 @@
 /**
- * Notifications by way of Flux's notification-controller (`--events-addr` of Flux's controllers): the one sender.
+ * The only sender of notifications, through Flux's notification-controller (`--events-addr` of Flux's controllers).
  * Sending returns at once and never fails. If notification-controller hangs, is slow or is down, messages are lost and
  * counted, without any other effect.
  */
@@ -18,17 +18,14 @@ const AT_ONCE_OF_NAMESPACE = 2;
 const TOO_MANY_WAITING = 'too many notifications are waiting';
 const TIMEOUT_MS = 3000;
 const MAX_ATTEMPTS = 4;
-/**
- * How old a record may be: news of a Gate that closed long ago is useless, and after five minutes
- * notification-controller no longer detects a repeat.
- */
+/** The maximum age of a record. Later, the news is useless, and notification-controller no longer detects a repeat. */
 const MAX_AGE_MS = 5 * 60_000;
 
 interface NotificationOptions {
   /** `http://notification-controller.flux-system.svc.cluster.local./` */
   address: string;
   instance: string;
-  /** The Flux objects that report a Rollout. */
+  /** Returns the Flux objects that report a Rollout's Events. */
   reportingObjects(rollout: NamespacedName): Promise<readonly ObjectName[]>;
   dropped(what: 'notifications'): void;
   log: { warn(fields: object, message: string): void };
@@ -82,7 +79,7 @@ async function reportingObjectsOf(record: EventRecord, options: NotificationOpti
 
 const isRollout = ({ kind }: ObjectName) => kind === KINDS.Rollout.kind;
 
-/** Sends an event. As in Flux's controllers, a failed connection and a server's error are tried again. */
+/** Sends an event. Like Flux's controllers, it retries after a failed connection or a server error. */
 async function post(event: FluxEvent, options: NotificationOptions): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const status = await statusOf(event, options);
@@ -96,7 +93,7 @@ async function post(event: FluxEvent, options: NotificationOptions): Promise<voi
   }
 }
 
-/** The status of the answer; 0 without one. */
+/** The HTTP status of the answer; 0 without an answer. */
 async function statusOf(event: FluxEvent, { address, timeoutMs = TIMEOUT_MS }: NotificationOptions): Promise<number> {
   try {
     const response = await fetch(address, {
