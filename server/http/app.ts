@@ -28,15 +28,15 @@ interface AppOptions {
   /** Serves `/metrics` too. */
   showsMetrics?: boolean;
   /**
-   * Answers 429 with Retry-After if a request is too large or fails here: Metacontroller would wait twice as long after
-   * each failure, up to a quarter of an hour, even if the cause is gone.
+   * Answers 429 with Retry-After to a request that is too large or fails here. After any other error Metacontroller
+   * doubles its wait, up to a quarter of an hour, even if the cause is gone.
    */
   answers429?: boolean;
-  /** Milliseconds until a body is complete. */
+  /** Milliseconds within which a body must be complete. */
   completeMs?: number;
-  /** Milliseconds from a request's arrival until a route that fails open gives the answer `answerUnread`. */
+  /** Milliseconds after a request's arrival at which a route that fails open answers `answerUnread`. */
   answerMs?: number;
-  /** Milliseconds that only grow. */
+  /** Milliseconds of a monotonic clock. */
   clock?: () => number;
 }
 
@@ -132,7 +132,7 @@ function createHandler(
           body = parseBody(bytes);
           return answer(body, late.signal);
         })
-        // Not when the request is answered: a late answer still needs its body.
+        // Not when the request is answered: a decision that is late still needs its body.
         .finally(() => {
           lane.inFlight--;
           lane.memory -= memory;
@@ -143,7 +143,7 @@ function createHandler(
     } catch (error) {
       const unread = error instanceof BodyError ? error.unread : undefined;
       const instead = unread && (await answerUnread?.(unread));
-      // A slow sender would continue.
+      // Otherwise a slow sender would continue.
       if (unread?.why === 'slow') response.set('Connection', 'close');
       if (instead) response.json(instead);
       else refuse(error, response, answers429);
@@ -159,15 +159,15 @@ const OUTCOMES = { tooLarge: 'too_large', busy: 'busy', slow: 'refused' } as con
 
 type Lane = ReturnType<typeof createLane>;
 
-/** The limits that the requests of some routes share. */
+/** The limits shared by the requests of some routes. */
 function createLane() {
-  // Apart from each other: in each turn a small body waits for one large body at most.
+  // Separate turns, so that a small body waits for one large body at most.
   const [large, small] = [createTurns(), createTurns()];
   const turn = (bytes: number) => (bytes > SMALL_BYTES ? large : small)();
   return { share: createFairShare(SERVER_LIMITS.bodyBytesAtOnce), inFlight: 0, memory: 0, turn };
 }
 
-/** The answer. Without one in time, the caller would go on as if there was nothing to say. */
+/** The answer, or an error after `answerMs`. Without an answer in time, the API server would admit the write. */
 function inTime(
   answering: Promise<unknown>,
   late: AbortSignal,
@@ -197,8 +197,8 @@ interface Refused {
 const hasErrorStatus = ({ status }: Refused): boolean => typeof status === 'number' && status >= 400 && status < 600;
 
 /**
- * Retry-After for a caller that would back off without end: if its own request is the cause, and if another cause may
- * be gone soon.
+ * Retry-After in seconds for a caller that would otherwise back off ever longer: its request is too large, or failed
+ * for another cause, which may soon be gone.
  */
 const AGAIN_SECONDS = { tooLarge: 60, failed: 3 };
 
@@ -216,7 +216,8 @@ function refuse(error: unknown, response: Response, answers429: boolean): void {
 type RefusalLog = ReturnType<typeof createRefusalLog>;
 
 /**
- * The lines about refused requests: sixty a minute for each route and status, because some peers need no credentials.
+ * Log lines about refused requests, limited to sixty a minute for each route and status, because some peers need no
+ * credentials.
  */
 function createRefusalLog(log: Logger, clock: () => number) {
   const limited = createLineLimit(log, clock);
@@ -232,7 +233,7 @@ function createRefusalLog(log: Logger, clock: () => number) {
         else log.warn({ route, ...about, status }, message);
       });
     },
-    /** Of Express itself. The path is the peer's text. */
+    /** Logs a request that Express itself refused. The path is the peer's text, so it isn't part of the key. */
     ofPath(route: string, status: number, message: string): void {
       limited(`${status}`, { status }, () => log.warn({ route, status }, message));
     },

@@ -1,4 +1,4 @@
-/** Request bodies, counted as they arrive: Content-Length is not believed, and nothing is decompressed. */
+/** Request bodies, counted as they arrive: Content-Length is ignored, and nothing is decompressed. */
 import type { IncomingMessage } from 'node:http';
 import type { UnreadBody } from '../../api/ports.ts';
 import { jsonMemory } from '../../core/kube/memoryLimit.ts';
@@ -8,7 +8,7 @@ import { BEGINNING_BYTES } from './subject.ts';
 
 export class BodyError extends Error {
   readonly status: 400 | 408 | 413 | 415 | 429;
-  /** Set if nothing but the body's size or time, or the server's load, is wrong. */
+  /** Set if the body is only too large or too slow, or the server too busy. */
   readonly unread: UnreadBody | undefined;
   constructor(status: BodyError['status'], message: string, unread?: Omit<UnreadBody, 'message'>) {
     super(message);
@@ -36,17 +36,17 @@ const startOf = (bytes: Buffer) => ({
   beginning: Promise.resolve(bytes.subarray(0, BEGINNING_BYTES).toString('utf8')),
 });
 
-/** Bytes of each body that are not counted, so that large bodies of other callers never keep a small one out. */
+/** Bytes of each body that don't count, so that other callers' large bodies never keep a small one out. */
 export const SMALL_BYTES = 256 * 1024;
 
 const charge = (bytes: number) => Math.max(0, bytes - SMALL_BYTES);
 
-/** The memory that the parsed body takes of `bodyMemoryAtOnce`. */
+/** The parsed body's part of `bodyMemoryAtOnce`. */
 export const memoryOf = (bytes: Buffer) => charge(jsonMemory(bytes));
 
 interface BodyLimits {
   maxBytes: number;
-  /** The share of all bodies. A body that is still arriving is dropped for one of an address that uses less. */
+  /** The limit for all bodies. A body that is still arriving is dropped in favour of an address that uses less. */
   share: FairShare;
   /** Milliseconds until a body is complete. */
   completeMs: number;
@@ -54,11 +54,11 @@ interface BodyLimits {
 
 export interface Body {
   bytes: Buffer;
-  /** Gives the body's share back. */
+  /** Releases the body's part of the limit. */
   release(): void;
 }
 
-/** The body of the request, which the caller releases. @throws BodyError, after which nothing is to be released */
+/** The body of the request. The caller must release it. @throws BodyError; then there is nothing to release */
 export function readBody(request: IncomingMessage, { maxBytes, share, completeMs }: BodyLimits): Promise<Body> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -98,7 +98,7 @@ export function readBody(request: IncomingMessage, { maxBytes, share, completeMs
     };
     const onClose = () => refuse(400, 'the connection closed before the end of the body');
     const late = () => refuse(408, `the body was not complete within ${completeMs / 1000} s`);
-    // What came while this process was busy is read first.
+    // setImmediate: what has arrived while this process was busy is read first.
     const deadline = setTimeout(() => setImmediate(late), completeMs);
 
     const encoding = request.headers['content-encoding'] ?? 'identity';

@@ -29,7 +29,7 @@ export function requireToken(
       };
     }
     const hash = digest(given.trim());
-    // All are compared, so that timing does not reveal which one matched.
+    // Every token is compared, so that timing doesn't reveal which one matched.
     const matches = accepted.current().map((token) => timingSafeEqual(token, hash));
     return matches.includes(true) ? undefined : { status: 401, error: 'the token is not the one in HOOKS_TOKEN_FILE' };
   };
@@ -49,7 +49,7 @@ function readPrevious(file: string): string[] {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-// Whether the caller of the webhook is the API server, and the caller of the page its proxy: by a client certificate.
+// A client certificate shows that the webhook's caller is the API server, and the page's caller its proxy.
 
 /**
  * @param names the common names and DNS names that may call; if empty, every name that the CA has signed

@@ -1,4 +1,4 @@
-/** Limits of the connections that a port keeps. */
+/** Limits of the open connections of a port. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -11,7 +11,9 @@ export interface ConnectionLimits {
   maxPerAddress?: number;
 }
 
-/** How long a connection is kept for an answer that its client does not read; clients wait less for an answer. */
+/**
+ * The time after which a connection is closed if its client doesn't read the answer. Clients wait less for an answer.
+ */
 const ANSWER_MS = 15_000;
 
 interface Connection extends Part {
@@ -30,7 +32,8 @@ export function limitConnections(
   { maxConnections, maxPerAddress }: ConnectionLimits,
 ): void {
   const share = createFairShare(maxConnections, maxPerAddress);
-  // A request has the TLS socket. The TCP socket below it is counted, because a peer may never end its handshake.
+  // Keyed by the address of the TCP socket, not the TLS socket of a request, because a peer may never end its
+  // handshake.
   const connections = new Map<string, Connection>();
 
   server.on('connection', (socket: Socket) => {

@@ -1,13 +1,13 @@
 /**
- * A limit that several remote addresses share. The address that uses most loses its parts first, so that no address can
- * keep the others out.
+ * A limit shared by remote addresses. The address that uses most loses its parts first, so that it can't keep the
+ * others out.
  */
 
 export interface Part {
   address: string;
-  /** Whether it may end for another part. */
+  /** Whether the part may be dropped in favour of another. */
   mayGiveWay(): boolean;
-  /** Ends the part, after it was removed. */
+  /** Called after the part was dropped. */
   giveWay(): void;
 }
 

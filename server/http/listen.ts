@@ -11,14 +11,14 @@ import { SERVER_LIMITS } from './serverLimits.ts';
 import { watchTls } from './tlsFiles.ts';
 
 /**
- * Above the 90 s for which Go's HTTP clients keep idle connections.
- * The limit of headers does not count between two requests.
+ * Longer than the 90 s for which Go's HTTP clients keep idle connections. The limit for headers doesn't apply between
+ * two requests.
  */
 const KEEP_ALIVE_MS = 95_000;
 const REQUEST_MS = 30_000;
 const HEADERS_MS = SERVER_LIMITS.headersSeconds * 1000;
 const HANDSHAKE_MS = SERVER_LIMITS.handshakeSeconds * 1000;
-/** Longer than the API server and Metacontroller wait for an answer. */
+/** The longest wait for running requests: longer than the API server and Metacontroller wait for an answer. */
 const FINISH_MS = 15_000;
 
 export interface Listener {
@@ -45,7 +45,7 @@ export function listenHttp(handler: RequestListener, options: ListenOptions): Pr
   return listen(createHttpServer(checkingIn(options)), handler, options);
 }
 
-/** Checks five times within the limit for connections that take too long; Node by itself checks every 30 s. */
+/** The interval of the check for slow connections: a fifth of the limit. Node's default is 30 s. */
 const checkingIn = ({ headersMs = HEADERS_MS }: ListenOptions) => ({ connectionsCheckingInterval: headersMs / 5 });
 
 export interface TlsListenOptions extends ListenOptions {
@@ -122,7 +122,7 @@ function listen(
 }
 
 /**
- * A shutdown that no client notices, if its load balancer probes /readyz or follows the Endpoints.
+ * Shuts down unnoticed by clients whose load balancer probes /readyz or follows the Endpoints.
  * Keeps answering for `delaySeconds`, and closes each connection after its answer; then accepts no more requests and
  * finishes the running ones. Resolves when all have finished, or after a time limit.
  */

@@ -1,5 +1,6 @@
 /**
- * The receiver in a separate thread: its callers can't use up the processor time and sockets of hooks and admission.
+ * Runs the receiver in a separate thread, so that its callers can't use up the CPU time and sockets of hooks and
+ * webhook.
  */
 
 import { setTimeout as wait } from 'node:timers/promises';
@@ -23,7 +24,7 @@ export interface ReceiverOptions {
   inputs?: { port: number; tls: TlsFiles } | undefined;
   oidcIssuers: readonly string[];
   logLevel: LogLevel;
-  /** The file with the level of the log, which the thread follows by itself. */
+  /** The file with the log level, which the thread watches itself. */
   logLevelFile?: string | undefined;
 }
 
@@ -33,7 +34,7 @@ export type ReceiverOrder = 'drain' | 'close';
 /** A message from the thread to the process: its port once it listens, and its counts. */
 export type ReceiverMessage = { port: number } | { counts: Count[] };
 
-/** The thread's metrics, sent in batches, so that a flood of calls takes none of the process's time. */
+/** The thread's metrics, sent in batches, so that a flood of calls costs the main thread nothing. */
 export function batchedMetrics(tell: (message: ReceiverMessage) => void): Counters {
   const waiting = new Map<string, Count & { times: number }>();
   const flush = () => {
@@ -86,7 +87,7 @@ export async function startReceiver(
 
 interface Thread {
   port: Promise<number>;
-  /** Resolves with the reason, also when the thread was meant to end. */
+  /** Resolves with the reason when the thread ends, even if it was told to. */
   ended: Promise<string>;
   tell(order: ReceiverOrder): void;
 }
