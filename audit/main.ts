@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   if (!folder) throw new Error('--sink is missing');
   if (!/^[^\s<>"{}|\\^`]+$/.test(source)) throw new Error('--source is not a URI reference');
   if (!/^\d{1,5}$/.test(port)) throw new Error('--port is not a port');
-  if (!isLogLevel(level)) throw new Error(`--log-level is none of ${LOG_LEVELS.join(', ')}`);
+  if (!isLogLevel(level)) throw new Error(`--log-level is not one of ${LOG_LEVELS.join(', ')}`);
 
   const log = createLeveledLog({ level });
   const sink = createAuditSink(folder, log);

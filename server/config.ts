@@ -102,7 +102,7 @@ export function readConfig(env: Record<string, string | undefined>) {
   if (notIssuers.length > 0)
     mistakes.push(`OIDC_ISSUERS=${notIssuers.join(',')} is not an https URL without user, query and fragment`);
   const logLevel = env.LOG_LEVEL || 'info';
-  if (!isLogLevel(logLevel)) mistakes.push(`LOG_LEVEL=${logLevel} is none of ${LOG_LEVELS.join(', ')}`);
+  if (!isLogLevel(logLevel)) mistakes.push(`LOG_LEVEL=${logLevel} is not one of ${LOG_LEVELS.join(', ')}`);
   const settings: Settings = {
     onFailure: onFailure as Settings['onFailure'],
     likeKuberik: flag('LIKE_KUBERIK'),

@@ -92,7 +92,7 @@ export function readPageConfig(env: Environment): PageConfig {
   const { UI_TLS_CERT: cert, UI_TLS_KEY: key, UI_PROXY_CLIENT_CA: clientCa } = env;
   if (!cert !== !key) mistakes.push('UI_TLS_CERT and UI_TLS_KEY go together, but only one is set');
   const logLevel = env.LOG_LEVEL || 'info';
-  if (!isLogLevel(logLevel)) mistakes.push(`LOG_LEVEL=${logLevel} is none of ${LOG_LEVELS.join(', ')}`);
+  if (!isLogLevel(logLevel)) mistakes.push(`LOG_LEVEL=${logLevel} is not one of ${LOG_LEVELS.join(', ')}`);
   const namespaces = listOf(env.UI_NAMESPACES || 'default');
   if (namespaces.length > MAX_NAMESPACES) mistakes.push(`UI_NAMESPACES has more than ${MAX_NAMESPACES} namespaces`);
   const config: PageConfig = {

@@ -74,7 +74,7 @@ describe('configuration', () => {
     { env: { WEBHOOK_PORT: '70000' }, words: 'WEBHOOK_PORT=70000' },
     { env: { RECEIVER_PORT: '-1' }, words: 'RECEIVER_PORT=-1' },
     { env: { INPUTS_PORT: '9443', RECEIVER_PORT: '9292' }, words: 'INPUTS_PORT has no effect without' },
-    { env: { LOG_LEVEL: 'loud' }, words: 'LOG_LEVEL=loud is none of silent, error, warn, info, debug, trace' },
+    { env: { LOG_LEVEL: 'loud' }, words: 'LOG_LEVEL=loud is not one of silent, error, warn, info, debug, trace' },
     { env: { ON_FAILURE: 'Retry' }, words: 'ON_FAILURE=Retry is neither Continue nor Hold' },
     { env: { WEBHOOK_TLS_CERT: '/tls.crt' }, words: 'WEBHOOK_TLS_CERT and WEBHOOK_TLS_KEY go together' },
     { env: { WEBHOOK_CLIENT_CA: '/ca.crt' }, words: 'WEBHOOK_CLIENT_CA is set, but the webhook is off' },
