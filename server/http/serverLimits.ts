@@ -3,58 +3,60 @@ import { MAX_REQUEST_BYTES } from '../../api/metacontroller.ts';
 import { LIST_BYTES } from '../../core/kube/memoryLimit.ts';
 
 export const SERVER_LIMITS = {
-  /** Bytes of a hook's or an admission request's body. More is answered with 413. */
+  /** Bytes of the body of a hook or admission request. A larger one is answered with 413. */
   bodyBytes: MAX_REQUEST_BYTES,
   /**
-   * Bytes of all bodies of one port until their requests are decided, even if one was denied before (`answerSeconds`),
-   * without the first 256 KiB of each.
+   * Bytes of all bodies of one port whose requests are not decided yet, even if one was denied for time
+   * (`answerSeconds`). The first 256 KiB of each don't count.
    */
   bodyBytesAtOnce: 32 * 1024 * 1024,
   /**
-   * Estimated bytes of memory of the parsed bodies of one port until their requests are decided, without the first
-   * 256 KiB of each. A body of more is answered with 413, one that doesn't fit now with 429.
+   * Estimated bytes of memory of the parsed bodies of one port whose requests are not decided yet. The first 256 KiB of
+   * each don't count. A body that takes more alone is answered with 413, one that doesn't fit now with 429.
    */
   bodyMemoryAtOnce: 128 * 1024 * 1024,
-  /** Hook or admission requests at once, by port. More are answered with 429. */
+  /** Concurrent hook or admission requests of one port. More are answered with 429. */
   requestsAtOnce: 256,
   /**
-   * Bytes of one page of a list of the API server, above those of the largest object. A larger page is requested again
-   * with fewer objects.
+   * Bytes of one page of an API server's list, more than the largest object has. A larger page is requested again with
+   * fewer objects.
    */
   pageBytes: 2 * 1024 * 1024,
   /**
-   * Estimated bytes of memory of the objects of one list, without the fields that managers own. With more, the hook or
+   * Estimated bytes of memory of the objects of one list, without `fieldsV1` of `managedFields`. With more, the hook or
    * request fails; a Gate's status keeps the objects that it had.
    */
   listBytes: LIST_BYTES,
-  /** Seconds until a body is complete; then 408, and the connection is closed. */
+  /** Seconds within which a body must be complete. Otherwise it is answered with 408, and the connection is closed. */
   bodySeconds: 3,
   /**
-   * Seconds from the arrival of a review of a webhook that fails open, before its body is read, until it is decided;
-   * then the write is denied. After five seconds without an answer the API server admits the write.
+   * Seconds within which a review of a webhook that fails open must be decided, from its arrival before the body is
+   * read. Otherwise the write is denied: after five seconds without an answer the API server would admit it.
    */
   answerSeconds: 3,
   /** Connections to the hooks' port, to the webhook's, and to that of the probes. */
   connections: 1024,
-  /** Connections of one address to a port: twice `requestsAtOnce`, as an API server opens one for each request. */
+  /** Connections of one address to a port: twice `requestsAtOnce`, because an API server opens one for each request. */
   connectionsPerAddress: 512,
-  /** Requests of one connection that wait for their answers. With more, the connection is closed. */
+  /** Pending requests of one connection. With more, the connection is closed. */
   requestsOfConnection: 4,
-  /** Seconds until a TLS handshake is complete. */
+  /** Seconds within which a TLS handshake must be complete. */
   handshakeSeconds: 5,
-  /** Seconds from the handshake, or from the first byte of a later request, until the headers are complete. */
+  /**
+   * Seconds within which the headers must be complete, from the handshake or from the first byte of a later request.
+   */
   headersSeconds: 5,
   /** Connections to the receiver's port, and to that of the inputs. */
   receiverConnections: 128,
-  /** Seconds for which an ID token counts: a Gate records for ten minutes which ones it has accepted. */
+  /** Seconds for which an ID token is valid: a Gate records for ten minutes which ones it has accepted. */
   idTokenSeconds: 480,
   /** Seconds by which an issuer's clock may be off. */
   idTokenClockSeconds: 30,
-  /** Bytes of an issuer's configuration, and of its keys. */
+  /** Bytes of an issuer's configuration, and of its key set. */
   issuerBytes: 64 * 1024,
-  /** Seconds until an issuer's configuration and keys are read. */
+  /** Seconds within which an issuer's configuration and keys must be read. */
   issuerSeconds: 5,
-  /** Seconds for which an issuer's keys are kept: a revoked one counts until then. */
+  /** Seconds for which an issuer's keys are cached: a revoked one is accepted until then. */
   issuerKeysSeconds: 600,
   /** Seconds between two reads of an issuer's keys, regardless of the tokens received. */
   issuerPauseSeconds: 30,

@@ -1,10 +1,10 @@
-/** The object that a request is about, for the log: a hook's parent or object, or that of an AdmissionReview. */
+/** The object of a request, for the log: a hook's parent or object, or the object of an AdmissionReview. */
 import type { Subject } from '../../api/ports.ts';
 import { childOf, isMap } from '../../core/kube/json.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { endOfValue } from '../endOfValue.ts';
 
-/** Bytes of a body in which its object is looked for: Metacontroller sends the controller first, then the parent. */
+/** The bytes of a body that are searched for its object: Metacontroller sends the controller first, then the parent. */
 export const BEGINNING_BYTES = 64 * 1024;
 
 /** The object that the body is about; empty if unknown. */
@@ -30,9 +30,7 @@ function reviewed(body: unknown): unknown {
 /** The beginning of an object as Go writes it, with sorted keys. */
 const BEGINNING = /"(?:parent|object)":\{"apiVersion":"[^"]*","kind":"([^"]*)","metadata":\{/;
 
-/**
- * The subject from the beginning of a body that is too large to be parsed; only if that part has all of its metadata.
- */
+/** The subject in the beginning of a body that is too large to be parsed; empty if its metadata doesn't end there. */
 export function subjectInBeginning(text: string): Partial<Subject> {
   const found = BEGINNING.exec(text);
   if (!found) return {};

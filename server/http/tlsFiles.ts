@@ -1,4 +1,4 @@
-/** The certificate of a server and the CA of its clients, read again when a file changes: both are rotated in place. */
+/** A server's certificate and the CA of its clients, read again when a file changes. */
 import { constants, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
@@ -6,7 +6,7 @@ import type { TlsFiles } from '../config.ts';
 import { type FileLog, watchFiles } from '../fileWatch.ts';
 
 interface Read {
-  /** The text of all files, which shows whether any has changed. */
+  /** The text of all files, to detect a change. */
   text: string;
   options: SecureContextOptions;
   validFrom: number;
@@ -19,11 +19,11 @@ function readTls({ cert, key, clientCa }: TlsFiles): Read {
     cert: readFileSync(cert, 'utf8'),
     key: readFileSync(key, 'utf8'),
     minVersion: 'TLSv1.2',
-    // A resumed session would keep the certificate it began with, even after the CA has been replaced.
+    // A resumed session would keep its first client certificate, even after the CA has been replaced.
     secureOptions: constants.SSL_OP_NO_TICKET,
   };
   const certificate = parsed(cert, options.cert as string);
-  // Without a key TLS takes the certificate too, and refuses every connection.
+  // TLS accepts a certificate without a key, and then refuses every connection.
   if (!/-----BEGIN .*PRIVATE KEY-----/.test(options.key as string))
     throw new Error(`${key} has no PEM key: write the private key as PEM`);
   try {
@@ -52,7 +52,7 @@ function parsed(file: string, text: string): X509Certificate {
 }
 
 /**
- * Follows the files. Files that are half written, do not match or have expired are not used: the last good ones stay.
+ * Follows the files. If the new ones are half written, don't match or have expired, the last good ones stay in use.
  * @throws Error if there are no good files at the start
  */
 export function watchTls(
