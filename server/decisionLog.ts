@@ -11,7 +11,7 @@ import { Lru } from './lru.ts';
  */
 const MAX_LOGGED_KEYS = 10_000;
 
-/** @param clock milliseconds that only grow */
+/** @param clock milliseconds of a monotonic clock */
 export function createDecisionLog(
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'isLevelEnabled'>,
   clock: () => number,

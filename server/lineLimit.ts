@@ -1,4 +1,4 @@
-/** Limits log lines that others cause at will. */
+/** Limits log lines that any client can cause. */
 import type { Logger } from './log.ts';
 import { Lru } from './lru.ts';
 
@@ -6,10 +6,10 @@ const MAX_LINES_PER_MINUTE = 60;
 const MAX_KEYS = 1000;
 const MINUTE_MS = 60_000;
 
-/** Writes the line, unless its key has had too many in this minute. `about`: fields of the line that says so, once. */
+/** Writes the line, unless its key has had too many in this minute; then one line says so, with the fields `about`. */
 type LineLimit = (key: string, about: object, write: () => void) => void;
 
-/** @param clock milliseconds that only grow */
+/** @param clock milliseconds of a monotonic clock */
 export function createLineLimit(log: Pick<Logger, 'warn'>, clock: () => number): LineLimit {
   const counts = new Lru<{ minute: number; count: number }>(MAX_KEYS);
   return (key, about, write) => {

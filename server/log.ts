@@ -1,6 +1,6 @@
 /**
  * One line of JSON per message, on standard error, with the keys of Kubernetes' structured logging: `level`, `ts`,
- * `kind`, `namespace`, `name`, `reason`, `msg`. No line has a request body, which may hold values of Git or of a
+ * `kind`, `namespace`, `name`, `reason`, `msg`. No line contains a request body, which may hold values from Git or a
  * Secret. Long texts are cut. Line breaks, terminal controls and overrides of bidirectional text are escaped.
  */
 import { type Logger, pino } from 'pino';
@@ -16,7 +16,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const MAX_VALUE_CHARACTERS = 1024;
 const MAX_STACK_CHARACTERS = 4096;
 
-/** The characters that JSON doesn't escape. A line of JSON has them in texts alone, except the line feed at its end. */
+/** Unsafe characters that JSON doesn't escape. A line has them only in its texts, except the line feed at its end. */
 const NOT_ESCAPED = new RegExp(`(?!\n)[${UNSAFE}]`, 'gu');
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
@@ -47,7 +47,7 @@ export function isLogLevel(text: string): text is LogLevel {
 
 function bounded(value: unknown): unknown {
   if (typeof value === 'string') return cut(value, MAX_VALUE_CHARACTERS);
-  // An error may carry the whole answer of the API server in other fields, which aren't logged.
+  // Only these fields are logged: others may carry the whole answer of the API server.
   if (value instanceof Error) {
     const stack = cut(value.stack ?? '', MAX_STACK_CHARACTERS);
     return { type: value.name, message: cut(value.message, MAX_VALUE_CHARACTERS), stack };
@@ -59,8 +59,8 @@ function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }
 
-// The level of the log, from a file that may change, appear and go at any time, such as a mounted ConfigMap.
-// Without the file, or with an empty one, it is the level of the start.
+// The log level, from a file that may change, appear or disappear at any time, such as a mounted ConfigMap. Without the
+// file, or if it is empty, the level is the one of the start.
 
 interface LevelOptions {
   level: LogLevel;
@@ -68,7 +68,7 @@ interface LevelOptions {
   pollMs?: number;
 }
 
-/** A log whose level follows the file. */
+/** A log with the level in the file. */
 export function createLeveledLog(options: LevelOptions): Logger {
   const log = createLog(options.level);
   followLevel(log, options);
@@ -85,7 +85,7 @@ function followLevel(
     const text = readIfThere(file)?.toString('utf8').trim() ?? '';
     if (text === '') return level;
     if (isLogLevel(text)) return text;
-    // A typing error doesn't keep the server from starting; the next poll reports it.
+    // A typo doesn't keep the server from starting; the next poll reports it.
     if (inUse === undefined) return level;
     throw new Error(`${file} has level ${JSON.stringify(text.slice(0, 40))}; expected one of ${LOG_LEVELS.join(', ')}`);
   };

@@ -3,7 +3,7 @@ interface Entry<Value> {
   bytes: number;
 }
 
-/** A map of limited size, and of limited bytes, that evicts what was least recently used. */
+/** A map with limits of entries and bytes, which evicts the least recently used entry. */
 export class Lru<Value> {
   readonly #entries = new Map<string, Entry<Value>>();
   readonly #limit: number;

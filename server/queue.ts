@@ -7,15 +7,15 @@ interface BoundedQueue<Item> {
 }
 
 interface QueueOptions<Item> {
-  /** Items waiting, those at work not counted. */
+  /** The most items that wait; running ones don't count. */
   limit: number;
   atOnce: number;
-  /** Lanes take turns; without them the first pushed comes first. */
+  /** Lanes take turns; without lanes the order is first in, first out. */
   lanes?: {
     of(item: Item): string;
-    /** Items of one lane at work. */
+    /** The most running items of one lane. */
     atOnce: number;
-    /** Called for an item that had waited and gives its place in a full queue to one of a shorter lane. */
+    /** Called for a waiting item that a full queue drops in favour of a shorter lane. */
     evicted(item: Item): void;
   };
   work(item: Item): Promise<void>;
@@ -29,7 +29,7 @@ interface Lane<Item> {
 }
 
 export function createQueue<Item>({ limit, atOnce, lanes, work, failed }: QueueOptions<Item>): BoundedQueue<Item> {
-  /** Lanes with items waiting or at work. The one whose turn is next comes first. */
+  /** Lanes with waiting or running items. The next one to take its turn comes first. */
   const all = new Map<string, Lane<Item>>();
   const perLane = lanes?.atOnce ?? atOnce;
   let waiting = 0;

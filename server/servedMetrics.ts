@@ -4,11 +4,11 @@ import { COUNTERS, type CounterName, DURATIONS, type DurationName } from '../api
 import type { Metrics } from '../api/ports.ts';
 import { Lru } from './lru.ts';
 
-/** Keys of recent occurrences: each is counted once. */
+/** The number of recent occurrences that aren't counted again. */
 const MAX_COUNTED_KEYS = 2000;
 
 export interface ServedMetrics extends Metrics {
-  /** Begins the time of a request; the returned function ends and records it. */
+  /** Starts timing a request. The returned function stops, and records the time. */
   request(route: string): (outcome: string) => void;
   text(): Promise<string>;
   contentType: string;
@@ -52,7 +52,7 @@ export function createMetrics(): ServedMetrics {
   };
 }
 
-/** The counter, with each series at 0: Prometheus sees no increase in a series that appears with 1. */
+/** A counter with every series at 0: Prometheus detects no increase in a series that first appears as 1. */
 function createCounter(name: CounterName, register: Registry): Counter<string> {
   const { help, labels } = COUNTERS[name];
   const counter = new Counter<string>({ name, help, labelNames: Object.keys(labels), registers: [register] });

@@ -6,7 +6,7 @@ import { createTurns } from './turns.ts';
 
 const MAX_ANSWERS = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
-/** How often answers that are too old are dropped: tenants make objects large. */
+/** The interval at which old answers are dropped: tenants can make objects large. */
 const SWEEP_MS = 10_000;
 
 interface Answer {
@@ -22,8 +22,9 @@ interface Running {
 }
 
 /**
- * @param clock milliseconds that only grow
- * @param ownTurn waits for a turn of the event loop: callers that wait for one read would all continue in the same one
+ * @param clock milliseconds of a monotonic clock
+ * @param ownTurn waits for a turn of the event loop; without it all callers that share a read would continue in the
+ * same turn
  */
 export function createSharedReads(clock: () => number, ownTurn = createTurns()): SharedReads {
   const answers = new Lru<Answer>(MAX_ANSWERS, MAX_BYTES);
@@ -41,7 +42,7 @@ export function createSharedReads(clock: () => number, ownTurn = createTurns()):
     return answer;
   }
 
-  /** Calls that come before the read starts share it; it isn't kept. */
+  /** The next read, shared by the calls that arrive before it starts. Its answer isn't cached. */
   function readNext(key: string, read: () => Promise<unknown>): Promise<unknown> {
     const current = running.get(key);
     if (!current) return start(key, read);
@@ -63,7 +64,7 @@ export function createSharedReads(clock: () => number, ownTurn = createTurns()):
       if (known && clock() - known.at < maxAgeMs)
         return (known.isRunning ? known.answer.finally(ownTurn) : known.answer) as Promise<T>;
       const answer = read();
-      // Callers with a longer limit may follow.
+      // Callers that accept an older answer may follow.
       const entry = { at: clock(), maxAgeMs: Math.max(maxAgeMs, known?.maxAgeMs ?? 0), answer, isRunning: true };
       sweep(entry.at);
       answers.set(key, entry);

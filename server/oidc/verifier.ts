@@ -4,7 +4,7 @@ import { Agent, request } from 'undici';
 import type { IdTokenVerifier } from '../../api/ports.ts';
 import { SERVER_LIMITS } from '../http/serverLimits.ts';
 
-/** The accepted algorithms. Asymmetric ones only: with HS256 the public key would be the secret. */
+/** The accepted algorithms. All are asymmetric: with HS256 an attacker could sign with the public key. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'];
 
 export function createIdTokenVerifier(options: IssuerOptions): IdTokenVerifier {
@@ -33,23 +33,24 @@ export function createIdTokenVerifier(options: IssuerOptions): IdTokenVerifier {
   };
 }
 
-// The public keys of an OIDC issuer that the operator allows, read from the issuer alone: the key set is on its own
-// host, and no redirect is followed. Time, size and number of reads are limited, whoever asks with whatever key id.
+// The public keys of an OIDC issuer that the operator allows, read from the issuer only: the key set must be on the
+// same host, and no redirect is followed. Time, size and number of reads are limited, regardless of the tokens
+// received.
 
 const { issuerBytes, issuerSeconds, issuerKeysSeconds, issuerPauseSeconds } = SERVER_LIMITS;
 
-/** Why an issuer's keys are not known, as a sentence. */
+/** Why an issuer's keys are unknown, as a sentence. */
 class IssuerError extends Error {}
 
 export interface IssuerOptions {
   /** Milliseconds of a monotonic clock. */
   clock: () => number;
-  /** PEM, of the authority that signed the issuer's certificate; those of Node when absent. */
+  /** The authority that signed the issuer's certificate, in PEM; absent: Node's authorities. */
   ca?: string;
   timeoutMs?: number;
 }
 
-/** The keys of an issuer, kept for some minutes, and read again for a key id that is not among them. */
+/** The keys of an issuer, cached for some minutes, and read again if a key id is unknown. */
 function createIssuerKeys(issuer: string, options: IssuerOptions): JWTVerifyGetKey {
   const { clock } = options;
   let keys: ReturnType<typeof createLocalJWKSet> | undefined;

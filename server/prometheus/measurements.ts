@@ -1,7 +1,7 @@
 /**
- * The port `Measurements`. Queries run in the background, with a limit for all and a lower one for each namespace. The
- * newest answer for a check is kept until a sync takes it. If the provider answers at once, the sync that started the
- * query takes it.
+ * The port `Measurements`. Queries run in the background, with one limit for all and a lower one for each namespace.
+ * The newest answer for a check is kept until a sync takes it: the sync that started the query, if the provider answers
+ * at once.
  */
 
 import { setTimeout as wait } from 'node:timers/promises';
@@ -20,10 +20,10 @@ const MAX_CHECKS = 5000;
 const MAX_WAITING = 500;
 const AT_ONCE = 8;
 const AT_ONCE_OF_NAMESPACE = 2;
-/** Minimum between two queries of one check, even if its status or query changes. */
+/** The shortest time between two queries of one check, even if its status or query changes. */
 const QUERY_INTERVAL_MS = 9000;
 const TIMEOUT_MS = 5000;
-/** The longest that a sync waits for a query: other syncs of its controller wait for it. */
+/** The longest time that a sync waits for a query: other syncs of its controller wait too. */
 const MAX_WAIT_MS = 500;
 
 interface MeasurementOptions {
@@ -40,10 +40,10 @@ interface Entry {
   /** The query that `measured` is the result of. */
   answered?: MeasurementQuery;
   measured?: Measurement;
-  /** When a query was sent last. */
+  /** When the last query was sent. */
   requestedAt: EpochMs;
   isQueued: boolean;
-  /** Resolves when the query that was sent has its answer. */
+  /** Resolves when the query in progress has its answer. */
   underWay?: Promise<void>;
 }
 
@@ -95,7 +95,7 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
     { answered, measured }: Entry,
   ): Measurement | undefined {
     const isSame = answered?.provider === provider && answered.query === text;
-    // One in the future is from before the clock was set back: it would count again and again until then.
+    // A measurement in the future was made before the clock was set back. It would count again and again until then.
     return isSame && measured && measured.at >= since && measured.at <= now() ? measured : undefined;
   }
 
@@ -117,7 +117,7 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
   };
 }
 
-// A MetricProvider as it is stored now: whether a namespace may use it, and its credentials.
+// A MetricProvider, read live: whether a namespace may use it, and its credentials.
 
 /** The namespace of a provider's Secrets: the platform team owns this namespace, as it owns the providers. */
 const SECRETS_NAMESPACE = 'rollout-hooks';
@@ -132,7 +132,7 @@ type Data = Record<string, string>;
 async function endpointOf(cluster: ClusterReader, name: string, namespace: string): Promise<Endpoint> {
   const provider = await cluster.get<MetricProvider>({ ...METRIC_PROVIDERS, name });
   if (!provider || !(await mayUse(cluster, provider, namespace))) {
-    // One text for both causes, so that it does not reveal a provider that only other namespaces may use.
+    // One text for both causes, so that it doesn't reveal a provider that only other namespaces may use.
     const which = `its spec.namespaceSelector does not select namespace '${namespace}'`;
     throw new ProviderError(`does not exist, or ${which}: ask the platform team`);
   }
@@ -173,15 +173,15 @@ function authorizationOf(data: Data): string {
   throw new ProviderError('has an unusable spec.secretRef: it needs token, or username and password');
 }
 
-// One instant query to a Prometheus: no redirect is followed, and time and size are limited.
+// One instant query to a Prometheus. No redirect is followed; time and size are limited.
 
-/** The size of an answer; the query asks for few series. */
+/** The largest answer: the query asks for few series. */
 const MAX_BYTES = 1024 * 1024;
 
 interface Endpoint {
   /** Without `/api/v1`. */
   address: string;
-  /** The header. */
+  /** The header Authorization. */
   authorization?: string;
   trust?: Trust;
 }
@@ -193,7 +193,7 @@ interface QueryOptions {
 }
 
 /**
- * Why there is no answer, as a sentence that begins after the provider's name. It carries no header, body or address.
+ * Why there is no answer, as the part of a sentence after the provider's name. It contains no header, body or address.
  */
 class ProviderError extends Error {}
 

@@ -79,14 +79,14 @@ function basic({ username, password }: { username: string; password: string }): 
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
-// WWW-Authenticate of a registry, and whether its token server may be asked.
+// The header WWW-Authenticate of a registry, and whether its token server may be called.
 
 type Challenge = { scheme: 'basic' } | { scheme: 'bearer'; realm: string; service?: string };
 
-/** Not from within a word: a registry chooses the header, and would make that take quadratic time. */
+/** A match can't start inside a word: a registry could choose a header for which that takes quadratic time. */
 const PARAMETER = /(?<![a-z_])([a-z_]+)\s*=\s*(?:"([^"]*)"|([^\s,"]+))/gi;
 
-/** The challenge in the header WWW-Authenticate; undefined for an unknown scheme. */
+/** Parses the challenge in WWW-Authenticate; undefined for an unknown scheme. */
 export function parseChallenge(header: string | null): Challenge | undefined {
   const [, scheme = '', rest = ''] = /^\s*([a-z]+)\s*(.*)$/is.exec(header ?? '') ?? [];
   if (scheme.toLowerCase() === 'basic') return { scheme: 'basic' };
@@ -100,14 +100,14 @@ export function parseChallenge(header: string | null): Challenge | undefined {
   return realm ? { scheme: 'bearer', realm, ...(service && { service }) } : undefined;
 }
 
-/** Names inside a cluster or a private network, where another name of the same domain may be another tenant's. */
+/** Domains inside a cluster or private network, in which a sibling name may belong to another tenant. */
 const PRIVATE = /(^|\.)(svc|local|localdomain|internal|lan|home|corp)$|\.svc\./;
 const IP = /^[0-9.]+$|^\[/;
 
 /**
- * The token server's address, or undefined if it must not be called. A registry can name any address it likes, and we
- * run inside the cluster: so only the registry's own host, its parent domain or a sibling is asked (Docker Hub
- * sends to a sibling, GitLab to the parent), by HTTPS if the registry is.
+ * The token server's address; undefined if it must not be called. A registry can name any address, and we run inside
+ * the cluster. So only the registry's own host, its parent domain (GitLab) or a sibling (Docker Hub) is called, and by
+ * HTTPS if the registry is.
  */
 export function tokenServer(realm: string, registry: { host: string; insecure: boolean }): URL | undefined {
   const url = URL.parse(realm);

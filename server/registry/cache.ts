@@ -1,7 +1,7 @@
 /**
  * Metadata of releases from their registries, the implementation of the port `ReleaseMetadataCache`. A lookup answers
  * from memory at once. Missing metadata is fetched in the background, so that a dead registry delays no release. After
- * a failure a later lookup fetches again, ever more rarely.
+ * a failure a later lookup fetches again, with growing pauses.
  */
 
 import type { ClusterReader, ReleaseLookup, ReleaseMetadata, ReleaseMetadataCache } from '../../api/ports.ts';
@@ -20,19 +20,19 @@ import type { RegistrySockets } from './sockets.ts';
 const MAX_LOOKUPS = 5000;
 const MAX_DIGESTS = 2000;
 const MAX_WAITING = 500;
-/** A registry may hang until the timeout, so one namespace may use only some of the lookups. */
+/** The limits of concurrent lookups, of all and of one namespace: a registry may hang until the timeout. */
 const AT_ONCE = 8;
 const AT_ONCE_OF_NAMESPACE = 2;
 const FIRST_RETRY_MS = 10_000;
 const LAST_RETRY_MS = 600_000;
-/** How old the metadata of a tag without a digest may be: a tag may be moved, a digest never. */
+/** The maximum age of metadata that was read by tag: unlike a digest, a tag may be moved. */
 const TAG_MAX_AGE_MS = 3_600_000;
 const TIMEOUT_MS = 15_000;
 
 interface CacheOptions {
   cluster: ClusterReader;
   sockets: RegistrySockets;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   clock(): number;
   log: { warn(fields: object, message: string): void };
   dropped(what: 'metadata'): void;
@@ -43,7 +43,7 @@ interface Entry {
   metadata?: ReleaseMetadata;
   running: boolean;
   failures: number;
-  /** Whether the last answer was an error: an early retry would get the same error. */
+  /** Whether the last answer was an error, which an early retry would get again. */
   refused?: boolean;
   /** When it may be fetched (again). */
   dueAt: number;
@@ -102,7 +102,7 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
       byDigest.set(`${name}@${digest}`, metadata);
       return metadata;
     } catch (error) {
-      // If the ImageRepository has credentials that can't be used, their absence is the likely cause.
+      // Credentials of the ImageRepository that can't be used are the likely cause.
       if (!target.problem || !(error instanceof Error)) throw error;
       const { failure, transient } = error instanceof RegistryError ? error : new RegistryError('', 'Unavailable');
       throw new RegistryError(`${error.message}; ${target.problem}`, failure, { transient });
@@ -124,7 +124,7 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
       return isLegalTag(lookup.tag) && !entry?.metadata && !entry?.refused;
     },
     lookup(lookup) {
-      // A history that a user has written may have any text.
+      // In a history that a user has written, the tag may be any text.
       if (!isLegalTag(lookup.tag)) return undefined;
       const key = keyOf(lookup);
       const entry = entries.get(key) ?? { running: false, failures: 0, dueAt: Number.NEGATIVE_INFINITY };

@@ -9,12 +9,12 @@ export type Credentials =
   /** A token that is sent as it is. */
   | { kind: 'registryToken'; token: string };
 
-/** The credentials, or why there are none, without any value of the entries. */
+/** The credentials, or why there are none, in words that contain no value of the Secret. */
 type Found = { credentials: Credentials } | { problem: string };
 
 interface Entry {
   host: string;
-  /** Podman and the kubelet allow entries for a part of a registry. */
+  /** The part of the registry that the entry is for, which Podman and the kubelet allow. */
   path: string;
   value: Record<string, unknown>;
 }
@@ -68,7 +68,7 @@ function entryOf(key: string, value: unknown): Entry[] {
   return [{ host: canonicalHost(host), path: path.filter(Boolean).join('/'), value }];
 }
 
-/** Whether the pattern matches the host. `*` stands for a label or a part of a label, as in the kubelet. */
+/** Whether the pattern matches the host. As in the kubelet, `*` stands for a label or a part of one. */
 function matchesHost(pattern: string, host: string): boolean {
   if (!pattern.includes('*')) return pattern === host;
   const wanted = pattern.split('.');
@@ -101,10 +101,14 @@ function credentialsOf(value: Record<string, unknown>): Credentials | undefined 
   return { kind: 'basic', username: pair.username, password: pair.password };
 }
 
-/** NULs at the end. Not from within a run of them: a tenant's Secret may have a run that would take minutes. */
+/**
+ * NULs at the end. A match can't start inside a run of NULs: a tenant's Secret may have one that would take minutes.
+ */
 const PADDING = /(?<!\0)\0+$/;
 
-/** The pair in `user:password`, in base64; the password may have colons. Docker sometimes pads it with NUL. */
+/**
+ * The user and password in base64 of `user:password`. The password may contain colons; Docker sometimes appends NULs.
+ */
 function decodedPair(auth: string | undefined): { username: string; password: string } | undefined {
   if (!auth) return undefined;
   const decoded = Buffer.from(auth, 'base64').toString('utf8').replace(PADDING, '');

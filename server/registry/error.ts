@@ -2,8 +2,7 @@
 export type RegistryFailure = 'Denied' | 'Full' | 'Invalid' | 'NotFound' | 'Unavailable';
 
 /**
- * Why a registry gave no answer.
- * The message carries no header, no body and no URL with a query: those can hold secrets.
+ * Why a registry gave no answer. The message contains no header, body or query of a URL, since these may hold secrets.
  */
 export class RegistryError extends Error {
   readonly failure: RegistryFailure;

@@ -1,4 +1,4 @@
-/** Requests with limits: time by the signal, size while it is read, redirects by number and host. */
+/** HTTP requests with limits of time (by a signal), size (while reading), and number and hosts of redirects. */
 import { type Dispatcher, fetch, type Headers, type Response } from 'undici';
 import { jsonMemory } from '../../core/kube/memoryLimit.ts';
 import { RegistryError } from './error.ts';
@@ -20,7 +20,7 @@ export interface RegistryAnswer {
 
 export interface Connections {
   signal: AbortSignal;
-  /** A dispatcher of `registrySockets`: any other would ask every address. */
+  /** A dispatcher of `registrySockets`: any other would connect to local addresses too. */
   dispatcher: Dispatcher;
 }
 
@@ -30,13 +30,13 @@ export interface BoundedRequest extends Connections {
   headers?: Record<string, string>;
   body?: URLSearchParams | Uint8Array;
   maxBytes: number;
-  /** A redirect to another host is the answer, and not an error. It isn't followed in either case. */
+  /** Whether a redirect to another host is returned as the answer, instead of an error. It is never followed. */
   returnsForeignRedirect?: boolean;
 }
 
 /**
- * The answer to a request. Redirects are followed on the same host only: a registry must not send us, and our
- * credentials, to another.
+ * The answer to a request. Redirects are followed on the same host only, so that a registry can't send our credentials
+ * to another.
  * @throws RegistryError
  */
 export async function boundedFetch(request: BoundedRequest): Promise<RegistryAnswer> {
@@ -108,7 +108,7 @@ async function answerOf(response: Response, { maxBytes }: BoundedRequest, url: U
   return { status, headers, body: Buffer.concat(chunks) };
 }
 
-/** The first code in the body of an error, the only part of a body that may be shown. Reads no more than it needs. */
+/** The first error code in the body of an error: the only part that may be shown. Reads no more than it needs. */
 export async function errorCodeOf(body: AsyncIterable<Uint8Array>): Promise<string | undefined> {
   let text = '';
   try {
@@ -124,10 +124,10 @@ export async function errorCodeOf(body: AsyncIterable<Uint8Array>): Promise<stri
 
 const TOO_LATE = /^(Timeout|Abort|(Headers|Body|Connect)Timeout)Error$/;
 
-/** A request that failed without an answer, as a sentence without its URL. */
+/** The error for a request without an answer: a sentence without the URL. */
 export function unreachable(url: URL, error: unknown): RegistryError {
   const { name, code, cause } = error as { name?: string; code?: string; cause?: { name?: string; code?: string } };
-  // Why no connection was opened.
+  // The reason why no connection was opened.
   for (const each of [error, cause]) if (each instanceof RegistryError) return each;
   if (TOO_LATE.test(cause?.name ?? name ?? '')) {
     return new RegistryError(`${url.host} did not answer in time`, 'Unavailable');
@@ -136,7 +136,7 @@ export function unreachable(url: URL, error: unknown): RegistryError {
   return new RegistryError(`${url.host} cannot be reached${why ? ` (${why})` : ''}`, 'Unavailable');
 }
 
-/** Lists within lists of 4 MiB would block the process for a second, and take 120 MiB. */
+/** The memory limit of parsed JSON: 4 MiB of nested lists would block the process for a second and take 120 MiB. */
 const MAX_JSON_MEMORY = 8 * 1024 * 1024;
 
 /** The JSON object or list of a body. @throws RegistryError for anything else */
@@ -146,7 +146,7 @@ export function parseJson(body: Buffer, host: string): unknown {
     const value: unknown = JSON.parse(body.toString('utf8'));
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new RegistryError(`${host} answers with something other than a JSON object: check that it is a registry`);
 }

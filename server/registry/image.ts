@@ -2,7 +2,7 @@
 import { RegistryError } from './error.ts';
 
 export interface Image {
-  /** Host and port that answer for it: `registry.example`, `localhost:5000`. */
+  /** The host that serves it, with its port: `registry.example`, `localhost:5000`. */
   host: string;
   /** Path in the registry: `library/nginx`. */
   repository: string;
@@ -13,7 +13,7 @@ const DOCKER_HUB_ALIASES = new Set(['docker.io', 'index.docker.io', DOCKER_HUB, 
 const HOST = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$/i;
 const REPOSITORY = /^[a-z0-9]+([._-]+[a-z0-9]+)*(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
-/** Keeps backtracking in the patterns harmless. */
+/** Limits backtracking in the patterns. */
 const MAX_LENGTH = 512;
 
 /** The parts of an image name without a tag. @throws RegistryError for any other text */
@@ -30,7 +30,7 @@ export function parseImage(name: string): Image {
   return { host, repository };
 }
 
-/** The host in lower case; for each name of Docker Hub the one that serves manifests. */
+/** The host in lower case; for every name of Docker Hub, the host that serves its manifests. */
 export function canonicalHost(host: string): string {
   const lower = host.toLowerCase();
   return DOCKER_HUB_ALIASES.has(lower) ? DOCKER_HUB : lower;

@@ -1,6 +1,4 @@
-/**
- * A function that starts work once for all callers of a key while it is running: they get the same answer, or failure.
- */
+/** A function that shares running work: callers with the same key get one answer, or one failure. */
 export function joined<T>(): (key: string, start: () => Promise<T>) => Promise<T> {
   const underWay = new Map<string, Promise<T>>();
   return (key, start) => {

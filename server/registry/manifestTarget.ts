@@ -1,7 +1,7 @@
 /**
- * The address of a release's manifest, with the credentials and certificates of its ImageRepository. They are used only
- * if the ImageRepository is in the Rollout's namespace or its `accessFrom` grants that namespace; otherwise the request
- * is anonymous.
+ * The address of a release's manifest, with the credentials and certificates of its ImageRepository. These are used
+ * only if the ImageRepository is in the Rollout's namespace, or its `accessFrom` grants that namespace; otherwise the
+ * request is anonymous.
  */
 import type { ImageRepository } from '../../api/flux.ts';
 import { KINDS, NAMESPACES } from '../../api/kinds.ts';
@@ -22,7 +22,7 @@ export interface ManifestTarget {
   trust?: Trust;
   /** The owner of the credentials. Manifests read with one owner's credentials are not shown to another owner. */
   reader: string;
-  /** Why the ImageRepository's credentials can't be used, if it has any. */
+  /** Why the ImageRepository's credentials can't be used; undefined if they can, or there are none. */
   problem?: string;
 }
 
@@ -47,8 +47,8 @@ export async function manifestTargetOf(
 }
 
 /**
- * Whether `accessFrom` grants these namespaces, as Flux evaluates it: one selector has to match; without any no
- * namespace is granted, and an empty selector matches all.
+ * Whether `accessFrom` grants access, by Flux's rule: one selector has to match. Without selectors, no namespace has
+ * access; an empty selector matches all.
  */
 async function mayRead(cluster: ClusterReader, spec: ImageRepositorySpec, namespaces: string[]): Promise<boolean> {
   const selectors = spec.accessFrom?.namespaceSelectors ?? [];
@@ -118,7 +118,7 @@ async function readSecret(cluster: ClusterReader, where: NamespacedName): Promis
 
 // ImageRepositories, read live.
 
-/** Until an absent ImageRepository is read again: each tag of an image needs it. */
+/** The time for which an absent ImageRepository isn't read again: each tag of an image needs it. */
 const ABSENT_MS = 60_000;
 const MAX_ABSENT = 5000;
 
@@ -129,7 +129,7 @@ interface ImageRepositories {
   get(ref: NamespacedName): Promise<ImageRepository | undefined>;
 }
 
-/** The ImageRepositories. @param clock milliseconds that only grow */
+/** The ImageRepositories. @param clock milliseconds of a monotonic clock */
 export function createImageRepositories(cluster: ClusterReader, clock: () => number): ImageRepositories {
   const absentUntil = new Lru<number>(MAX_ABSENT);
   const readOnce = joined<ImageRepository | undefined>();

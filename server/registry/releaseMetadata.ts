@@ -6,7 +6,7 @@ import { formatTime, parseTime } from '../../core/kube/time.ts';
 
 const PREFIX = 'org.opencontainers.image.';
 const KEYS = ['version', 'revision', 'source', 'title', 'description', 'authors'] as const;
-/** Characters of one value, which may go into a status. */
+/** The most characters of one value: it may be stored in a status. */
 const MAX_LENGTH = 4096;
 
 /** The manifest media types asked for. */
@@ -18,8 +18,8 @@ export const ACCEPT = [
 ].join(', ');
 
 /**
- * The metadata: each key from the annotations of the manifest, else from those of its config descriptor, which an index
- * lacks.
+ * The metadata. Each key comes from the annotations of the manifest, or else from those of its config descriptor, which
+ * an index doesn't have.
  */
 export function releaseMetadataOf(manifest: unknown): ReleaseMetadata {
   const descriptor = childOf(manifest, 'config');

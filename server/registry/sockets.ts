@@ -1,7 +1,7 @@
 /**
- * Connections to registries.
- * Tenants write their names, and a registry chooses its redirects: none may lead to this machine, to the node's own
- * network or to a cloud's metadata service. Private networks are allowed, because registries in a cluster are there.
+ * Connections to registries. Tenants choose the names, and registries the redirects: none may lead to this machine, the
+ * node's link-local network or a cloud's metadata service. Private networks are allowed, because registries in a
+ * cluster are there.
  */
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
@@ -33,26 +33,26 @@ for (const [network, prefix] of [
   ['fd00:42::42', 128],
   ['fd00:a9fe:a9fe::1', 128],
   ['fd00:100::100:200', 128],
-  // The same as above behind NAT64: 0/8, 127/8 and 169.254/16.
+  // 0/8, 127/8 and 169.254/16 behind NAT64.
   ['64:ff9b::', 104],
   ['64:ff9b::7f00:0', 104],
   ['64:ff9b::a9fe:0', 112],
-  // And those of the metadata services of Azure and Alibaba Cloud.
+  // The metadata services of Azure and Alibaba Cloud behind NAT64.
   ['64:ff9b::a83f:8110', 128],
   ['64:ff9b::6464:64c8', 128],
 ] as const) {
   LOCAL.addSubnet(network, prefix, 'ipv6');
 }
 
-/** Whether no connection may lead to the address. An IPv4 address in IPv6 form counts as that address. */
+/** Whether connections to the address are forbidden. An IPv4 address in IPv6 form counts as the IPv4 address. */
 export function isLocalAddress(address: string): boolean {
   return LOCAL.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
 export interface RegistrySockets {
-  /** The dispatcher of requests without their own certificates or timeouts. */
+  /** The dispatcher for requests without certificates or timeouts of their own. */
   shared: Dispatcher;
-  /** A dispatcher that the caller closes. */
+  /** Creates a dispatcher, which the caller must close. */
   agent(options: Omit<Agent.Options, 'connect'>, connect: buildConnector.BuildOptions): Agent;
 }
 
@@ -75,13 +75,13 @@ export function registrySockets({ allowLocal, resolve = dnsLookup }: SocketOptio
 }
 
 /**
- * A connector that refuses local addresses. Every connection is opened here, also to the target of a redirect, and to
- * the very address that was checked.
+ * A connector that refuses local addresses. It opens every connection, including those to targets of redirects, to the
+ * same address that it has checked.
  */
 function guarded(options: buildConnector.BuildOptions, resolve: Resolve): buildConnector.connector {
   const connect = buildConnector({ ...options, lookup: guardedLookup(resolve) });
   return (target, done) => {
-    // An address is not looked up.
+    // A literal address isn't looked up.
     if (isIP(target.hostname) && isLocalAddress(target.hostname)) done(refusal(target.hostname), null);
     else connect(target, done);
   };

@@ -3,7 +3,9 @@ import { X509Certificate } from 'node:crypto';
 import { createSecureContext, rootCertificates } from 'node:tls';
 
 export interface Trust {
-  /** PEM: the Secret's authorities and the well-known ones, since a token server may have another than the registry. */
+  /**
+   * PEM: the Secret's authorities, and the well-known ones, since a token server may use another one than the registry.
+   */
   ca?: string[];
   /** PEM: a client certificate and its key. */
   cert?: string;
