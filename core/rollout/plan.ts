@@ -36,12 +36,9 @@ export interface Plan {
   isIrreversible: boolean;
   /** The plan would deploy, but no budget has granted a slot. */
   waitsForBudget: boolean;
-  /** The head counts as applied from now on: the hook makes sure that no bound object was overlooked. */
+  /** The head counts as applied from now on, or ends: the hook reads the bindings of all bound objects. */
   dependsOnBindings: boolean;
-  /**
-   * The bake begins or succeeds because all checks are Healthy: the hook evaluates again each check whose report isn't
-   * recent.
-   */
+  /** The bake begins or ends: the hook reads the checks, and evaluates again each whose report isn't recent. */
   dependsOnHealth: boolean;
   resyncAfterSeconds?: number;
   events: NewEvent[];

@@ -7,6 +7,7 @@ import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { mayBeWatched } from '../../core/health/consent.ts';
 import { provenVerdict, statusAfter, type Verdict } from '../../core/health/healthStatus.ts';
+import { countedFor } from '../../core/health/job/checkJob.ts';
 import { cutoffsOf } from '../../core/health/knownHealth.ts';
 import { isAtRest, mayBeOutdated, requeueInterval } from '../../core/health/kustomizationCheck.ts';
 import { metricCheckOf, statusWithoutAnswer } from '../../core/health/prometheus/measurement.ts';
@@ -33,11 +34,20 @@ interface ConsentMetadata {
 }
 
 /**
- * The HealthChecks that the Rollout watches. Those of other namespaces are read live: without consent they must not
- * make a request of Metacontroller too large.
- * @param related the HealthChecks that Metacontroller has sent
+ * The HealthChecks that the Rollout watches, with the status that counts for it. Those of other namespaces are read
+ * live: without consent they must not make a request of Metacontroller too large.
+ * @param related those of its own namespace that its selector matches; others are left out
  */
 export async function watchedChecks(
+  rollout: Rollout,
+  related: readonly HealthCheck[],
+  call: Pick<HookCall, 'cluster' | 'settings' | 'sharedReads'>,
+): Promise<WatchedChecks> {
+  const selected = await selectedChecks(rollout, related, call);
+  return { ...selected, healthChecks: selected.healthChecks.map((check) => countedFor(rollout, check)) };
+}
+
+async function selectedChecks(
   rollout: Rollout,
   related: readonly HealthCheck[],
   call: Pick<HookCall, 'cluster' | 'settings' | 'sharedReads'>,
@@ -135,7 +145,25 @@ function consentMetadata({
   };
 }
 
-// Health that is evaluated now.
+// Health as it is now.
+
+/**
+ * The HealthChecks that the Rollout watches, from live reads: a report may not have reached Metacontroller's cache, and
+ * a deployment, its apply and the outcome of its bake cannot be undone.
+ * @param known those that are known from the cache
+ */
+export async function readChecks(
+  rollout: Rollout,
+  known: readonly HealthCheck[],
+  call: HookCall,
+): Promise<readonly HealthCheck[]> {
+  const { metadata, spec } = rollout;
+  const labels = healthCheckLabels(spec?.healthCheckSelector);
+  if (!labels || specProblems(spec ?? {}).length > 0) return known;
+  const ref = { ...HEALTH_CHECKS, namespace: metadata.namespace ?? '', labelSelector: toSelectorString(labels) };
+  const own = await call.cluster.list<HealthCheck>({ ...ref, atMost: LIMITS.watchedHealthChecks + 1 });
+  return (await watchedChecks(rollout, own, call)).healthChecks;
+}
 
 /**
  * The HealthChecks; a check at rest that is Unhealthy now has that status. The hook of a check at rest evaluates it

@@ -20,7 +20,6 @@ import { boundObjectNames, boundObjects, completeBindings } from '../../core/bin
 import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { type GateSelectors, selectingGateRules } from '../../core/gate/gateSelection.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
-import { countedFor } from '../../core/health/job/checkJob.ts';
 import { boundLabel, byRefKey, labelValue, refKey, without } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { isControlledBy } from '../../core/kube/ownerReferences.ts';
@@ -138,7 +137,6 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
     rolloutGates,
     bindings: objectsOf<FluxBinding>(related, KINDS.FluxBinding),
     ...watched,
-    healthChecks: watched.healthChecks.map((check) => countedFor(rollout, check)),
     problems: [...forbidden, ...untrusted, ...watched.problems, ...(writeBackProblem ? [writeBackProblem] : [])],
     gateRefs: requiredGatesOf([reached], [], { gates: relatedGates, namespaceLabels }),
     gates,

@@ -11,7 +11,7 @@ import { type Plan, planRollout } from '../../core/rollout/plan.ts';
 import { isStale } from '../../core/status/revision.ts';
 import { readSelectors } from '../../live/gateReads.ts';
 import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
-import { withPresentHealth } from './healthReads.ts';
+import { readChecks, withPresentHealth } from './healthReads.ts';
 import { wakesOnGrant } from './liveBudgets.ts';
 import {
   carriedDeployments,
@@ -74,8 +74,8 @@ export function toResponse(
 }
 
 /**
- * The plan. It is made again from live reads of what it depends on: the bound objects, if the head counts as applied;
- * health, if the bake begins or succeeds; and everything that may block it, if it is irreversible.
+ * The plan. It is made again from live reads of what it depends on: the HealthChecks; the bound objects, if the head
+ * counts as applied; health, if the bake begins or ends; and everything that may block it, if it is irreversible.
  */
 async function decidePlan(
   observed: Observed,
@@ -89,6 +89,8 @@ async function decidePlan(
     inputs = { ...inputs, ...read };
     plan = planRollout(inputs, call.now);
   };
+  if (plan.isIrreversible || plan.dependsOnBindings || plan.dependsOnHealth)
+    planAgain({ healthChecks: await readChecks(rollout, inputs.healthChecks, call) });
   if (plan.dependsOnBindings && !plan.isIrreversible)
     planAgain({ bindings: await readBindingsAfterApply(rollout, call) });
   if (plan.dependsOnHealth) planAgain({ healthChecks: await withPresentHealth(rollout, inputs.healthChecks, call) });

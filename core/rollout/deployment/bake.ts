@@ -53,10 +53,10 @@ interface Progress {
   head: HistoryEntry;
   /**
    * Whether a bound object that was overlooked would make this wrong: the deployment becomes applied, its bake starts
-   * without bound objects, or it succeeds.
+   * without bound objects, or it ends.
    */
   dependsOnBindings: boolean;
-  /** Whether the bake begins or succeeds now, because all checks are Healthy. */
+  /** Whether the bake begins or ends now. */
   dependsOnHealth: boolean;
   ready?: NewCondition;
   events: NewEvent[];
@@ -81,9 +81,9 @@ export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake:
     return { head: proven, dependsOnBindings: isNowApplied, dependsOnHealth: false, events: [] };
   const step = bakeStep(withoutOutage(proven, context, now), context, now);
   const starts = proven.bakeStartTime === undefined && step.head.bakeStartTime !== undefined;
-  const succeeds = step.head.bakeStatus === 'Succeeded';
-  const dependsOnBindings = isNowApplied || succeeds || (proven.appliedTime === undefined && starts);
-  return { ...step, dependsOnBindings, dependsOnHealth: healthChecks.length > 0 && (starts || succeeds) };
+  const ends = !isUnfinished(step.head);
+  const dependsOnBindings = isNowApplied || ends || (proven.appliedTime === undefined && starts);
+  return { ...step, dependsOnBindings, dependsOnHealth: starts || ends };
 }
 
 /** The deployment after the next step of its bake, if there is one. */

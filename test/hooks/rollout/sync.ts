@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { RolloutStatus } from '../../../api/types.ts';
+import type { HealthCheck, RolloutStatus } from '../../../api/types.ts';
 import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
 import { type Around, fakeCall, object, request, rollout } from './call.ts';
 
@@ -41,13 +41,15 @@ async function allRules(spec: Parameters<typeof rollout>[0], cluster: Around = {
   return relatedResources;
 }
 
+/** @param cluster `healthChecks`: the stored ones of its namespace, if Metacontroller's cache is behind */
 export async function sync(
   parent: ReturnType<typeof rollout>,
   related: Parameters<typeof request>[1],
-  cluster: Around = {},
+  cluster: Around & { healthChecks?: readonly HealthCheck[] } = {},
   live: ReturnType<typeof rollout> | undefined = parent,
 ) {
-  const objects = [...(cluster.objects ?? []), ...(live ? [live as KubeObject<any, any>] : [])];
+  const stored = cluster.healthChecks ?? related.filter(({ kind }) => kind === 'HealthCheck');
+  const objects = [...(cluster.objects ?? []), ...stored, ...(live ? [live] : [])] as KubeObject<any, any>[];
   const { call, reads, events } = fakeCall({ ...cluster, objects });
   const answer = await rolloutHook.sync(request(parent, related), call);
   const status = answer.status as RolloutStatus;

@@ -1,4 +1,4 @@
-/** An object that is bound, and has no FluxBinding in Metacontroller's cache yet. */
+/** Bound objects whose FluxBinding in Metacontroller's cache is missing or behind. */
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
@@ -37,6 +37,12 @@ it('an object that is bound at the end of a bake has to apply the version, also 
     objects: [app, late, binding],
   });
   expect(answer.status.history?.[0]).toMatchObject({ bakeStatus: 'InProgress' });
+});
+
+it('a deployment does not fail by its timeout once the stored FluxBinding has the version', async () => {
+  const parent = rollout({ deployTimeout: '19m30s' }, { ...deployed, history: [{ ...head, bakeStatus: 'Deploying' }] });
+  const answer = await sync(parent, [imagePolicy('1.0.0'), { ...binding, status: {} }], { objects: [app, binding] });
+  expect(answer.status.history?.[0]).toMatchObject({ bakeStatus: 'Succeeded' });
 });
 
 it('a bake begins only once the live objects have the version, also in a sync whose deployment a live Gate stops', async () => {
