@@ -49,11 +49,31 @@ export const OLDEST_METACONTROLLER = '4.17.2';
 interface Workload extends AnyObject {
   spec: {
     replicas?: number;
-    template: { spec: { containers: { image?: string; args?: string[]; env?: { name: string; value?: string }[] }[] } };
+    template: {
+      spec: {
+        serviceAccountName?: string;
+        containers: { image?: string; args?: string[]; env?: { name: string; value?: string }[] }[];
+      };
+    };
   };
 }
 
 const containersOf = ({ spec }: Workload) => spec.template.spec.containers;
+const runsMetacontroller = ({ image }: { image?: string }) => image?.includes('metacontroller') ?? false;
+
+/** The Deployment or StatefulSet of Metacontroller; undefined if none can be found. */
+async function findMetacontroller(list: ReturnType<typeof reader>['list']): Promise<Workload | undefined> {
+  const kinds = ['statefulsets', 'deployments'].map((resource) => list<Workload>({ apiVersion: 'apps/v1', resource }));
+  const workloads = (await Promise.all(kinds)).flatMap((found) => found ?? []);
+  return workloads.find((workload) => containersOf(workload).some(runsMetacontroller));
+}
+
+/** The user name of Metacontroller's ServiceAccount; undefined if its Deployment or StatefulSet can't be found. */
+export async function metacontrollerUser(inputs: CheckInputs): Promise<string | undefined> {
+  const found = await findMetacontroller(reader(inputs, ABOUT).list);
+  const { serviceAccountName = 'default' } = found?.spec.template.spec ?? {};
+  return found && `system:serviceaccount:${found.metadata.namespace}:${serviceAccountName}`;
+}
 
 /** Whether the tag of the image is that of a version before the oldest one; a tag without a version isn't. */
 export function isTooOld(image: string): boolean {
@@ -63,9 +83,8 @@ export function isTooOld(image: string): boolean {
 
 export const checkMetacontroller: Check = async (inputs) => {
   const { list, notes } = reader(inputs, ABOUT);
-  const kinds = ['statefulsets', 'deployments'].map((resource) => list<Workload>({ apiVersion: 'apps/v1', resource }));
-  const containers = (await Promise.all(kinds)).flatMap((found) => found ?? []).flatMap(containersOf);
-  const container = containers.find(({ image }) => image?.includes('metacontroller'));
+  const workload = await findMetacontroller(list);
+  const container = workload && containersOf(workload).find(runsMetacontroller);
   if (!container) {
     return notes().length > 0 ? notes() : [notChecked(ABOUT, 'no Deployment or StatefulSet of this cluster runs it')];
   }
@@ -129,7 +148,7 @@ export function objectsBehind(objects: readonly AnyObject[], now: EpochMs): stri
     .map((object) => `${object.kind} ${refKey(identityOf(object))}`);
 }
 
-/** Checks the replicas of the hook server, and references to other namespaces if it refuses them. */
+/** Checks the hook server's replicas, and its settings for Metacontroller's account and for other namespaces. */
 export const checkServer: Check = async (inputs) => {
   const about = 'Hook server';
   const { list, notes } = reader(inputs, about);
@@ -143,11 +162,22 @@ export const checkServer: Check = async (inputs) => {
   const ready: number = server.status?.readyReplicas ?? 0;
   const wanted = server.spec.replicas ?? 1;
   const env = containersOf(server).flatMap((container) => container.env ?? []);
+  const user = env.find(({ name }) => name === 'METACONTROLLER_USER')?.value;
+  const account = await metacontrollerUser(inputs);
   const isRestricted = env.some(({ name, value }) => name === 'NO_CROSS_NAMESPACE_REFS' && value === 'true');
   const text = `${ready} of ${wanted} replicas are ready`;
   const isReady = ready >= wanted;
   return [
     isReady ? fine(about, text) : problem(about, text, 'look at the Pods', 'kubectl -n rollout-hooks describe pods'),
+    ...(user && account && user !== account
+      ? [
+          problem(
+            about,
+            `METACONTROLLER_USER is ${user}, and Metacontroller runs as ${account}: its writes count as those of a user`,
+            'write its account into all manifests: manifests/metacontroller/README.md',
+          ),
+        ]
+      : []),
     ...(isRestricted ? await foreignFindings(inputs) : []),
   ];
 };

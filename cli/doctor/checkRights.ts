@@ -1,6 +1,7 @@
 /** Checks that our two ServiceAccounts have the rights that they need. */
 import { few } from '../../core/kube/firstFew.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
+import { metacontrollerUser } from './checkMetacontroller.ts';
 import { type Check, type Finding, findingsOrFine, notChecked, problem } from './finding.ts';
 
 const ABOUT = 'Rights';
@@ -10,10 +11,13 @@ type Need = readonly [verb: string, group: string, resource: string, subresource
 const KUBERIK = 'kuberik.com';
 const GATING = 'gating.toolkit.fluxcd.io';
 
+/** Its account in our manifests. */
+const METACONTROLLER = 'system:serviceaccount:metacontroller:metacontroller';
+
 /** One right of each rule: if the right is missing, the rule is. */
-const ACCOUNTS: { user: string; file: string; needs: readonly Need[] }[] = [
+const ACCOUNTS: { account: string; file: string; needs: readonly Need[] }[] = [
   {
-    user: 'system:serviceaccount:rollout-hooks:rollout-hooks',
+    account: 'system:serviceaccount:rollout-hooks:rollout-hooks',
     file: 'manifests/rbac/hook-server.yaml',
     needs: [
       ['list', KUBERIK, 'rollouts'],
@@ -29,7 +33,7 @@ const ACCOUNTS: { user: string; file: string; needs: readonly Need[] }[] = [
     ],
   },
   {
-    user: 'system:serviceaccount:metacontroller:metacontroller',
+    account: METACONTROLLER,
     file: 'manifests/rbac/metacontroller.yaml',
     needs: [
       ['watch', KUBERIK, 'rollouts'],
@@ -44,12 +48,14 @@ const ACCOUNTS: { user: string; file: string; needs: readonly Need[] }[] = [
   },
 ];
 
-export const checkRights: Check = async ({ client }) => {
+export const checkRights: Check = async (inputs) => {
   const findings: Finding[] = [];
-  for (const { user, file, needs } of ACCOUNTS) {
+  const actual = await metacontrollerUser(inputs);
+  for (const { account, file, needs } of ACCOUNTS) {
+    const user = account === METACONTROLLER ? (actual ?? account) : account;
     const lacks: string[] = [];
     for (const [verb, group, resource, subresource] of needs) {
-      const allowed = await unlessRefused(isAllowed(client, user, { verb, group, resource, subresource }), 403);
+      const allowed = await unlessRefused(isAllowed(inputs.client, user, { verb, group, resource, subresource }), 403);
       if (allowed === undefined)
         return [notChecked(ABOUT, "you aren't allowed to review the access of our ServiceAccounts")];
       if (!allowed) lacks.push(`${verb} ${resource}${subresource ? `/${subresource}` : ''}`);

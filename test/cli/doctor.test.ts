@@ -4,7 +4,7 @@ import type { Gate } from '../../api/types.ts';
 import { ignoredFindings, waitedGateFindings } from '../../cli/doctor/checkAppliers.ts';
 import { sharingFindings, sizeFindings } from '../../cli/doctor/checkBudgets.ts';
 import { olderFindings, type Schema, schemaFindings } from '../../cli/doctor/checkKinds.ts';
-import { isTooOld, objectsBehind } from '../../cli/doctor/checkMetacontroller.ts';
+import { checkServer, isTooOld, objectsBehind } from '../../cli/doctor/checkMetacontroller.ts';
 import { metricFindings } from '../../cli/doctor/checkMetrics.ts';
 import { checkRights } from '../../cli/doctor/checkRights.ts';
 import { writeBackFindings } from '../../cli/doctor/checkWriteBack.ts';
@@ -79,9 +79,41 @@ it.each([
   ['every right', true, { level: 'fine' }],
   ['no right', false, { level: 'problem', text: expect.stringContaining('list rollouts, list rolloutgates') }],
 ])('the check of rights, with %s', async (_, allowed, finding) => {
-  const client = { create: async () => ({ object: { status: { allowed } } }) };
+  const client = { list: async () => [], create: async () => ({ object: { status: { allowed } } }) };
   const [found] = await checkRights({ client } as never);
   expect(found).toMatchObject(finding);
+});
+
+describe('Metacontroller with another account than in our manifests', () => {
+  const workload = (namespace: string, name: string, spec: object) => ({
+    metadata: { namespace, name },
+    spec: { replicas: 0, template: { spec } },
+  });
+  const metacontroller = workload('ops', 'mc', {
+    serviceAccountName: 'mc',
+    containers: [{ image: 'x/metacontroller' }],
+  });
+  const env = [{ name: 'METACONTROLLER_USER', value: 'system:serviceaccount:metacontroller:metacontroller' }];
+  const server = workload('rollout-hooks', 'rollout-hooks', { containers: [{ env }] });
+  const list = async ({ resource }: { resource: string }) =>
+    resource === 'deployments' ? [metacontroller, server] : [];
+
+  it('needs the rights for that account', async () => {
+    const users = new Set<string>();
+    const create = async (_: unknown, { spec }: { spec: { user: string } }) => {
+      users.add(spec.user);
+      return { object: { status: { allowed: true } } };
+    };
+    await checkRights({ client: { list, create } } as never);
+    expect([...users]).toEqual(['system:serviceaccount:rollout-hooks:rollout-hooks', 'system:serviceaccount:ops:mc']);
+  });
+
+  it('is a finding if METACONTROLLER_USER is not that account', async () => {
+    expect(await checkServer({ client: { list } } as never)).toMatchObject([
+      { level: 'fine' },
+      { level: 'problem', text: expect.stringContaining('Metacontroller runs as system:serviceaccount:ops:mc') },
+    ]);
+  });
 });
 
 it('what the user has no right to read is neither fine nor a finding', async () => {
