@@ -50,7 +50,10 @@ export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, want
   }
   const succeeded = new Set(succeededDeployments(history).map(({ version }) => version.tag));
   const to = wanted.version ?? remaining.findLast((tag) => succeeded.has(tag) && rejection(tag) === undefined);
-  if (to === undefined) return badRequest(`${title} runs ${from}, and ${noTargetText(history, rejection)}`);
+  if (to === undefined) {
+    const older = availableReleases.map(({ tag }) => tag).filter((tag) => rejection(tag) === undefined);
+    return badRequest(`${title} ${noTargetText(history, older.reverse(), rejection)}`);
+  }
   const why = wanted.reason ?? `Back from ${from}`;
   const requested = wanted.stays ? pin(rollout, to, why) : deploy(rollout, to, why);
   if (!isRequest(requested)) return requested;
@@ -85,13 +88,19 @@ function replayHistory(history: readonly HistoryEntry[]): { remaining: string[];
   return { remaining, undone };
 }
 
-/** The end of the message if the history has no version to go back to. */
-function noTargetText(history: readonly HistoryEntry[], rejection: (tag: string) => string | undefined): string {
-  const tags = [...new Set(history.slice(1).map(({ version }) => version.tag))];
-  const skipped = tags.flatMap((tag) => {
-    const why = rejection(tag) ?? `the last deployment of ${tag} has not succeeded`;
-    return tag === history[0]?.version.tag ? [] : [why];
-  });
-  const none = 'its history has no version before it that succeeded';
-  return `${none}${skipped.length > 0 ? ` (${few(skipped, 5)})` : ''}: name the version to go back to.`;
+/** The end of the message if the history has no version to go back to. `older`: releases that the user may name. */
+function noTargetText(
+  history: readonly HistoryEntry[],
+  older: readonly string[],
+  rejection: (tag: string) => string | undefined,
+): string {
+  const [from, ...before] = new Set(history.map(({ version }) => version.tag));
+  if (before.length === 0) {
+    const what =
+      older.length > 0 ? `name the version to go back to (${few(older, 5)})` : 'there is nothing to go back to';
+    return `has deployed nothing before ${from}: ${what}.`;
+  }
+  const skipped = before.map((tag) => rejection(tag) ?? `the last deployment of ${tag} has not succeeded`);
+  const none = `runs ${from}, and its history has no version before it that succeeded`;
+  return `${none} (${few(skipped, 5)}): name the version to go back to.`;
 }

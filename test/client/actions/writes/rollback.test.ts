@@ -145,14 +145,23 @@ it('a named version that never ran here is gone back to', () => {
   expect(target(back(rollout(['1.1.0', '1.0.0']), { version: '1.0.3' }))).toBe('1.0.3');
 });
 
-it.each<[string, Rollout, RegExp]>([
+it.each<[string, Rollout, RegExp | string]>([
   ['without a history', rollout([]), /^wrong: .*nothing to go back to/],
   [
     'where nothing before has succeeded',
     rollout(['1.5.0', '1.4.0!']),
     /^wrong: .*1\.4\.0 has not succeeded.*name the version/,
   ],
-  ['where nothing ran before', rollout(['1.5.0']), /^wrong: .*no version before it/],
+  [
+    'where nothing ran before',
+    rollout(['1.5.0']),
+    'wrong: Rollout shop/checkout has deployed nothing before 1.5.0: there is nothing to go back to.',
+  ],
+  [
+    'where nothing ran before, with other releases',
+    rollout(['1.5.0'], { availableReleases: ['1.3.0', '1.4.0', '1.5.0', '1.6.0'].map((tag) => ({ tag })) }),
+    'wrong: Rollout shop/checkout has deployed nothing before 1.5.0: name the version to go back to (1.4.0, 1.3.0).',
+  ],
 ])('needs the version, %s', (_, of, sentence) => {
   expect(said(back(of))).toMatch(sentence);
 });
