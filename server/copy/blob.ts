@@ -5,11 +5,8 @@ import { createHash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import type { BlobOutcome, Descriptor } from '../../api/registry.ts';
 import { RegistryError, type RegistryFailure } from '../registry/error.ts';
-import { errorCodeOf } from '../registry/http.ts';
+import { errorCodeOf, isRedirect, MAX_REDIRECTS } from '../registry/http.ts';
 import { atKnownAddress, type Session } from './registrySession.ts';
-
-const MAX_REDIRECTS = 3;
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /** @param mount whether both are repositories of one registry */
 export function createBlobCopier(source: Session, target: Session, mount: boolean) {
@@ -44,7 +41,7 @@ async function hasBlob(target: Session, { digest, size }: Descriptor): Promise<b
   await response.body.dump();
   const { statusCode, headers } = response;
   // A redirect to the registry's storage: the blob exists.
-  if (REDIRECTS.has(statusCode)) return true;
+  if (isRedirect(statusCode)) return true;
   if (statusCode === 404) return false;
   if (statusCode !== 200) throw target.refusal(statusCode, `to show ${digest}`, { retryAfter: headers['retry-after'] });
   const length = headers['content-length'];
@@ -106,7 +103,7 @@ async function send(target: Session, upload: URL, blob: Descriptor, content: Asy
 async function openBlob(source: Session, { digest }: Descriptor): Promise<Dispatcher.ResponseData | undefined> {
   let at = source.url(`blobs/${digest}`);
   let response = await source.exchange(at, { method: 'GET' });
-  for (let redirects = 1; REDIRECTS.has(response.statusCode); redirects++) {
+  for (let redirects = 1; isRedirect(response.statusCode); redirects++) {
     await response.body.dump();
     at = redirected(at, String(response.headers.location ?? ''), source);
     if (redirects > MAX_REDIRECTS)

@@ -3,8 +3,8 @@ import { type Dispatcher, fetch, type Headers, type Response } from 'undici';
 import { jsonMemory } from '../../core/kube/memoryLimit.ts';
 import { RegistryError } from './error.ts';
 
-const MAX_REDIRECTS = 3;
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+export const MAX_REDIRECTS = 3;
+export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
 
 const MAX_ERROR_CHARACTERS = 4096;
 const ERROR_CODE = /"code"\s*:\s*"([A-Z][A-Z_]{1,40})"/;
@@ -43,7 +43,7 @@ export async function boundedFetch(request: BoundedRequest): Promise<RegistryAns
   let { url } = request;
   for (let redirects = 0; ; redirects++) {
     const response = await send(request, url);
-    const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null;
+    const location = isRedirect(response.status) ? response.headers.get('location') : null;
     if (location === null) return answerOf(response, request, url);
     await response.body?.cancel();
     if (redirects === MAX_REDIRECTS) throw new RegistryError(`${url.host} redirects more than ${MAX_REDIRECTS} times`);
