@@ -4,9 +4,9 @@ import type { NamespacedName } from '../api/kubernetes.ts';
 import type { ObjectMap, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { ClusterReader, ResourceRef } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
-import { reachesBeyond, type SelectsLabel, selectingGateLists } from '../core/gate/gateSelection.ts';
+import { type SelectsLabel, selectingGateLists } from '../core/gate/gateSelection.ts';
 import { objectAt } from '../core/kube/objectMap.ts';
-import { namespaceLabels } from '../live/objectReads.ts';
+import { labelsSelectedBy } from '../live/gateReads.ts';
 
 /**
  * A rule for the parent's Namespace if any Gate selects beyond its own namespace; otherwise none, because each event of
@@ -23,8 +23,8 @@ export async function homeRules(
 }
 
 /**
- * The labels of the parent's Namespace; none if no Gate selects by them.
- * They are read live if the parent's rules are older than such a Gate.
+ * The labels of the parent's Namespace, if Gates select by them: read live if the parent's rules are older than such a
+ * Gate.
  */
 export async function homeLabels(
   namespace: string,
@@ -32,9 +32,8 @@ export async function homeLabels(
   gates: readonly Gate[],
   cluster: ClusterReader,
 ): Promise<Readonly<Record<string, string>>> {
-  if (!gates.some(({ spec }) => reachesBeyond(spec?.selects))) return {};
   const home = objectAt(related, { group: '', kind: 'Namespace' }, undefined, namespace);
-  return home ? (home.metadata.labels ?? {}) : namespaceLabels(namespace, cluster);
+  return home ? (home.metadata.labels ?? {}) : labelsSelectedBy(gates, namespace, cluster);
 }
 
 /**

@@ -90,12 +90,16 @@ export async function readSelectors(
   cluster: ClusterReader,
 ): Promise<GateSelectors> {
   const { gates, truncated } = await listSelecting(namespace, label, cluster);
-  const isNeeded = gates.some(({ spec }) => reachesBeyond(spec?.selects));
-  return {
-    gates,
-    namespaceLabels: isNeeded ? await namespaceLabels(namespace, cluster) : {},
-    truncated,
-  };
+  return { gates, namespaceLabels: await labelsSelectedBy(gates, namespace, cluster), truncated };
+}
+
+/** The labels of the Namespace; none if no Gate selects by them. */
+export async function labelsSelectedBy(
+  gates: readonly Gate[],
+  namespace: string,
+  cluster: ClusterReader,
+): Promise<Record<string, string>> {
+  return gates.some(({ spec }) => reachesBeyond(spec?.selects)) ? namespaceLabels(namespace, cluster) : {};
 }
 
 /** The FluxBindings of the objects bound to these Rollouts of one namespace: from one list, however many they are. */

@@ -214,8 +214,6 @@ interface GateReads {
   candidates: string[];
   /** Whether to list Gates instead, because SELECTED_BY may not name all that select the object. */
   list: boolean;
-  /** Whether to read the Namespace, by whose labels Gates may select. */
-  namespace: boolean;
 }
 
 /**
@@ -230,7 +228,7 @@ export function gatesToRead(objects: readonly FluxObject[], rules: RefRules, mus
   const candidates = sortedKeys(selecting);
   const all = uniqueRefs([...named, ...selecting]);
   const list = mustList || selectedBy.includes(undefined) || all.length > LIMITS.requiredGates;
-  return { refs: list ? uniqueRefs(named) : all, candidates, list, namespace: list || candidates.length > 0 };
+  return { refs: list ? uniqueRefs(named) : all, candidates, list };
 }
 
 /**

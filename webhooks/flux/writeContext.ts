@@ -20,9 +20,8 @@ import { type GateContext, gatesToRead, objectGates } from '../../core/objectGat
 import { applierOf } from '../../core/suspension/applier.ts';
 import { closureKey, isBypassed, readState } from '../../core/suspension/objectState.ts';
 import { endsOpening } from '../../core/suspension/suspension.ts';
-import { listSelecting, readGates, refRules } from '../../live/gateReads.ts';
+import { labelsSelectedBy, listSelecting, readGates, refRules } from '../../live/gateReads.ts';
 import { inParallel } from '../../live/inParallel.ts';
-import { namespaceLabels } from '../../live/objectReads.ts';
 import { readClosedOfRollouts } from '../closedGates.ts';
 import { namespaceOf } from '../response.ts';
 
@@ -111,7 +110,7 @@ function isWriteHeld({ object, oldObject }: Write, gates: GateContext): boolean 
 
 /**
  * The Gates that either version of the object names, itself or in its annotation SELECTED_BY, or that may select it;
- * and the labels of its Namespace if Gates may select by them.
+ * and the labels of its Namespace if one of these Gates selects by them.
  */
 async function readGateContext(
   { object, oldObject, namespace }: Write,
@@ -121,16 +120,20 @@ async function readGateContext(
   const rules = refRules(settings);
   const versions = [object, oldObject].filter((each) => each !== undefined);
   const reads = gatesToRead(versions, rules, mustList);
-  const [named, labels, selecting] = await Promise.all([
+  const [named, selecting] = await Promise.all([
     readGates(reads.refs, cluster),
-    reads.namespace ? namespaceLabels(namespace, cluster) : {},
     reads.list ? listSelecting(namespace, SELECTS_LABEL, cluster) : undefined,
   ]);
-  const context = { ...rules, gates: named, candidates: reads.candidates, namespaceLabels: labels, now };
-  if (!selecting) return context;
-  const { gates: listed, truncated } = selecting;
+  const listed = selecting?.gates ?? [];
   const gates = new Map([...named, ...byRefKey(listed)]);
-  return { ...context, gates, candidates: sortedKeys(listed.map(identityOf)), truncated };
+  return {
+    ...rules,
+    gates,
+    candidates: selecting ? sortedKeys(listed.map(identityOf)) : reads.candidates,
+    namespaceLabels: await labelsSelectedBy([...gates.values()], namespace, cluster),
+    truncated: selecting?.truncated ?? false,
+    now,
+  };
 }
 
 /**

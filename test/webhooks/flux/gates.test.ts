@@ -316,17 +316,15 @@ describe('live reads', () => {
     expect(await at(NOW + 1000)).toMatchObject({ allowed: false });
   });
 
-  it('are of the Gates that a decorator names, and of the Namespace only for a selecting Gate', async () => {
+  it('are of the Gates that a decorator names, and of the Namespace only if one selects by its labels', async () => {
     const user = { username: 'system:serviceaccount:metacontroller:metacontroller' };
-    const object = frozen({ 'gate.fluxcd.io/gates': 'freeze,ops/b' });
-    expect((await send(mutateFlux, { object, oldObject: frozen(), user }, { objects: [closed] })).reads.sort()).toEqual(
-      ['gates/b', 'gates/freeze'],
-    );
     const marked = kustomization({ annotations: { 'gate.fluxcd.io/selected-by': 'shop/all' } });
     const write = { object: marked, oldObject: frozen(), user };
-    expect((await send(mutateFlux, write, { objects: [] })).reads.sort()).toEqual([
-      'gates/all',
-      'gates/freeze',
+    const readsWith = async (all: any) => (await send(mutateFlux, write, { objects: [closed, all] })).reads.sort();
+    const named = ['gates/all', 'gates/freeze'];
+    expect(await readsWith(gate('shop/all', { selects: {} }))).toEqual(named);
+    expect(await readsWith(gate('shop/all', { selects: { namespaceSelector: {} } }))).toEqual([
+      ...named,
       'namespaces/shop',
     ]);
   });
