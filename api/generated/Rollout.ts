@@ -526,9 +526,13 @@ export interface Rollout {
        */
       lastRetryTimestamp?: string;
       /**
-       * Seconds for which a closed Gate has held this deployment, or an outage has delayed it, before its bake or after its bakeTime. deployTimeout doesn't count them. Counted anew when the bake begins.
+       * Seconds for which a closed Gate has held this deployment before its bake or after its bakeTime. deployTimeout doesn't count them. Counted anew when the bake begins.
        */
       waitedSeconds?: number;
+      /**
+       * Seconds by which deployTimeout is longer, because it was over more than a minute before it was evaluated: in an outage, or when it was set. The reports about objects and health have a minute to follow. Counted anew when the bake begins.
+       */
+      graceSeconds?: number;
       /**
        * The time since which a closed Gate holds it.
        */

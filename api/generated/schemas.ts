@@ -2828,6 +2828,9 @@ export const SCHEMAS: Record<string, object> = {
         "waitedSeconds": {
          "type": "integer"
         },
+        "graceSeconds": {
+         "type": "integer"
+        },
         "waitingSince": {
          "type": "string"
         },

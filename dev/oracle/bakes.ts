@@ -188,11 +188,10 @@ function isOverdue({ spec }: AnyObject, entry: Entry): boolean {
   if (timeout === undefined) return false;
   const began =
     entry.bakeStartTime === undefined
-      ? begunAt(entry) + (entry.waitedSeconds ?? 0) * SECOND_MS
-      : Date.parse(entry.bakeStartTime) +
-        (durationMs(spec.bakeTime ?? '') ?? 0) +
-        (entry.waitedSeconds ?? 0) * SECOND_MS;
-  return Date.parse(entry.bakeEndTime) + SECOND_MS > began + timeout;
+      ? begunAt(entry)
+      : Date.parse(entry.bakeStartTime) + (durationMs(spec.bakeTime ?? '') ?? 0);
+  const longer = ((entry.waitedSeconds ?? 0) + (entry.graceSeconds ?? 0)) * SECOND_MS;
+  return Date.parse(entry.bakeEndTime) + SECOND_MS > began + timeout + longer;
 }
 
 /** Whether a status is the known report. A reset removes `lastErrorTime`: a status without one is no new report. */

@@ -33,6 +33,7 @@ export const OUR_ENTRY_FIELDS = [
   'appliedTime',
   'approvals',
   'bypass',
+  'graceSeconds',
   'image',
   'knownHealth',
   'origin',

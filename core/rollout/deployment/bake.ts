@@ -79,7 +79,7 @@ export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake:
   const isNowApplied = head.appliedTime === undefined && proven.appliedTime !== undefined;
   if (!isUnfinished(proven) || !mayBake)
     return { head: proven, dependsOnBindings: isNowApplied, dependsOnHealth: false, events: [] };
-  const step = bakeStep(withoutOutage(proven, context, now), context, now);
+  const step = bakeStep(withGrace(proven, context, now), context, now);
   const starts = proven.bakeStartTime === undefined && step.head.bakeStartTime !== undefined;
   const ends = !isUnfinished(step.head);
   const dependsOnBindings = isNowApplied || ends || (proven.appliedTime === undefined && starts);
@@ -139,7 +139,7 @@ export function failsAt(head: HistoryEntry, settings: BakeSettings, isRecovery: 
   if (settings.deployTimeout === undefined || isRecovery || head.waitingSince !== undefined) return undefined;
   const started = parseTime(head.bakeStartTime);
   const from = started === undefined ? deployCutoff(head) : (bakeEnd(head, settings) ?? started);
-  return from + settings.deployTimeout + (head.waitedSeconds ?? 0) * 1000;
+  return from + settings.deployTimeout + ((head.waitedSeconds ?? 0) + (head.graceSeconds ?? 0)) * 1000;
 }
 
 /** A sync so long after the deadline, for which it was requested, shows an outage. */
@@ -150,12 +150,13 @@ const REPORTED_WITHIN_MS = 60_000;
 /**
  * The head, with a later deadline if the deadline passed in an outage of the hooks, Metacontroller or the API server:
  * the hooks that report about objects and health have not run either. The write of the status triggers them.
+ * A deployTimeout that is set once it is over looks the same, and gets the same time.
  */
-function withoutOutage(head: HistoryEntry, { settings, recovery }: BakeContext, now: EpochMs): HistoryEntry {
+function withGrace(head: HistoryEntry, { settings, recovery }: BakeContext, now: EpochMs): HistoryEntry {
   const deadline = settings.likeKuberik ? undefined : failsAt(head, settings, recovery);
   if (deadline === undefined || now <= deadline + OUTAGE_MS) return head;
   const seconds = Math.ceil((now + REPORTED_WITHIN_MS - deadline) / 1000);
-  return { ...head, waitedSeconds: (head.waitedSeconds ?? 0) + seconds };
+  return { ...head, graceSeconds: (head.graceSeconds ?? 0) + seconds };
 }
 
 function timeoutMessage(missing: readonly FluxBinding[]): string {
@@ -173,7 +174,7 @@ function passedMessage(errors: readonly FailedCheck[]): string {
 function startBake(head: HistoryEntry, context: BakeContext, now: EpochMs): BakeStep {
   const at = startSeconds(now);
   // deployTimeout begins anew after the bake.
-  const { waitedSeconds, waitingSince, ...rest } = head;
+  const { waitedSeconds, waitingSince, graceSeconds, ...rest } = head;
   const baking = {
     ...rest,
     bakeStatus: 'InProgress',
@@ -283,8 +284,8 @@ export function retryHead(
  * use the time of the retry too.
  */
 function deployedAgain(head: HistoryEntry, checks: readonly HealthCheck[], now: EpochMs): HistoryEntry {
-  const { bakeStatusMessage, bakeStartTime, bakeEndTime, failedHealthChecks, waitedSeconds, waitingSince, ...rest } =
-    head;
+  const { bakeStatusMessage, bakeStartTime, bakeEndTime, failedHealthChecks, ...others } = head;
+  const { waitedSeconds, waitingSince, graceSeconds, ...rest } = others;
   return {
     ...rest,
     bakeStatus: 'Deploying',
