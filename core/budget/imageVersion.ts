@@ -63,12 +63,6 @@ export class ByVersion<T> {
     return this.#indexOf(entries).unknown.size + this.#others(entries, version.digest).length;
   }
 
-  /** The values of the version with exactly this digest. */
-  withDigest(version: ImageVersion & { digest: string }): T[] {
-    const ids = this.#indexOf(this.#entriesOf(version)).byDigest.get(version.digest);
-    return [...(ids?.values() ?? [])].map(({ value }) => value);
-  }
-
   #others(entries: readonly Entry<T>[], digest: string): Entry<T>[] {
     const { unknown, byDigest } = this.#indexOf(entries);
     return [...(byDigest.get(digest)?.values() ?? [])].filter(({ id }) => !unknown.has(id));

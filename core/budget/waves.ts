@@ -2,7 +2,7 @@
 import type { BudgetVersion, Slot, Wave } from '../../api/types.ts';
 import { versionOf } from './budgetVersions.ts';
 import { type Member, outcomeOf } from './fleet.ts';
-import { ByVersion, type ImageVersion, isSameImage, versionKey } from './imageVersion.ts';
+import { type ImageVersion, isSameImage } from './imageVersion.ts';
 
 /** Finds the uids of the Rollouts whose failure of a version a user has excused. */
 type Excused = (version: ImageVersion) => ReadonlySet<string>;
@@ -59,66 +59,27 @@ function isExcused(member: Member, version: ImageVersion, overdue: ReadonlySet<s
   return outcome === 'failed' || (outcome === 'underWay' && overdue.has(member.uid));
 }
 
-/** A digest that no version has. */
-const NO_DIGEST = '-';
-
 /**
- * The last wave that is open to a version: the first wave with a Rollout in which it has not Succeeded. A Rollout of
+ * The last wave that is open to a version: the first one with a Rollout in which it has not Succeeded. A Rollout of
  * unknown image counts too.
- * Linear in all histories together: Rollouts that have a tag without a digest are counted once for all its digests.
+ * The search ends at that Rollout, so it is linear in the deployments of the version.
  */
 export function openWaves(
   fleet: readonly Member[],
   slots: readonly Slot[],
   excused: Excused,
 ): (version: ImageVersion) => number {
-  const totals = new Map<string, number[]>();
-  const having = new ByVersion<Member>();
-  const unknown = new Map<string, number>();
-  const byUid = new Map(fleet.map((member) => [member.uid, member]));
+  const inOrder = fleet.toSorted((a, b) => a.wave - b.wave);
+  const byImage = Map.groupBy(inOrder, ({ image }) => image);
+  const unknown = inOrder.filter(({ isKnown }) => !isKnown);
   const overdue = overdueOf(slots);
-  for (const member of fleet) {
-    const { image, uid, wave, reported, isKnown } = member;
-    const total = totals.get(image) ?? [];
-    totals.set(image, total);
-    total[wave] = (total[wave] ?? 0) + 1;
-    if (!isKnown) unknown.set(image, Math.min(wave, unknown.get(image) ?? wave));
-    for (const { version } of reported) having.add({ ...version, image }, uid, member);
-  }
-  const unknownFirst = [...unknown].sort(([, a], [, b]) => a - b);
-  const missingOf = (version: ImageVersion): number[] => {
-    const missing = [...(totals.get(version.image) ?? [])];
-    for (const member of having.of(version)) if (outcomeOf(member, version) === 'done') missing[member.wave]!--;
-    return missing;
-  };
-  const known = new Map<string, readonly number[]>();
-  const missingOfTag = (version: ImageVersion): readonly number[] => {
-    const missing = known.get(versionKey(version)) ?? missingOf(version);
-    known.set(versionKey(version), missing);
-    return missing;
-  };
-  // A Rollout that has the tag without a digest counts for every digest of the tag: these are counted once, and then
-  // corrected by the Rollouts that have this digest.
-  const missingOfDigest = (version: ImageVersion & { digest: string }): number[] => {
-    const others = { ...version, digest: NO_DIGEST };
-    const missing = [...missingOfTag(others)];
-    for (const member of having.withDigest(version)) {
-      const was = outcomeOf(member, others) === 'done' ? 1 : 0;
-      const is = outcomeOf(member, version) === 'done' ? 1 : 0;
-      missing[member.wave]! += was - is;
-    }
-    return missing;
-  };
   return (version) => {
-    const { digest } = version;
-    const missing = digest ? missingOfDigest({ ...version, digest }) : missingOf(version);
-    for (const uid of excused(version)) {
-      const member = byUid.get(uid);
-      if (member && isExcused(member, version, overdue)) missing[member.wave]!--;
-    }
-    const first = missing.findIndex((count) => count > 0);
-    const [, firstUnknown] = unknownFirst.find(([image]) => image !== version.image) ?? [];
-    return Math.min(first < 0 ? Number.POSITIVE_INFINITY : first, firstUnknown ?? Number.POSITIVE_INFINITY);
+    const excusedHere = excused(version);
+    const isOver = (member: Member) =>
+      outcomeOf(member, version) === 'done' || (excusedHere.has(member.uid) && isExcused(member, version, overdue));
+    const first = byImage.get(version.image)?.find((member) => !isOver(member));
+    const firstUnknown = unknown.find(({ image }) => image !== version.image);
+    return Math.min(...[first, firstUnknown].map((member) => member?.wave ?? Number.POSITIVE_INFINITY));
   };
 }
 
