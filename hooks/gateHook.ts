@@ -15,9 +15,9 @@ import { requirersOf } from '../core/gate/requirers.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
-import { unheldOf, unresumedOf } from '../core/objectGates/unreachedObjects.ts';
 import { oidcProblem } from '../core/receiver/idToken.ts';
 import { idTokenPath, tokenBytes, webhookPath } from '../core/receiver/webhookPath.ts';
+import { unheldOf, unresumedOf } from '../core/suspension/unreachedObjects.ts';
 import { readRequiring } from '../live/requiringReads.ts';
 import { type CompositeHook, type DecoratorHook, repairedLabels } from './hook.ts';
 

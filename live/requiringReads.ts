@@ -6,7 +6,7 @@ import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { requiringIndex } from '../core/gate/requirers.ts';
 import { memoryLimit } from '../core/kube/memoryLimit.ts';
 import { identityOf, refKey } from '../core/kube/names.ts';
-import { reachMetadata } from '../core/objectGates/unreachedObjects.ts';
+import { reachMetadata } from '../core/suspension/unreachedObjects.ts';
 import { listKept } from './objectReads.ts';
 
 /** How old the list may be. */

@@ -11,7 +11,7 @@ import type { Consideration, LoggedDecision, Subject } from '../api/ports.ts';
 import type { Rollout } from '../api/types.ts';
 import { childOf } from '../core/kube/json.ts';
 import { deploymentText, parseDeployments } from '../core/managedField/deployment.ts';
-import { parseState } from '../core/suspension/objectState.ts';
+import { parseState } from '../core/objectGates/objectState.ts';
 import type { AdmissionDecision } from './response.ts';
 
 /** Until an equal denial is logged again: controllers repeat a denied write. */

@@ -8,7 +8,7 @@ import { gateText } from '../../client/explain/gateText.ts';
 import { type Requirer, requirerText } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { readState } from '../../core/suspension/objectState.ts';
+import { readState } from '../../core/objectGates/objectState.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { heldText, readSelected } from '../../tools/read/heldObjects.ts';

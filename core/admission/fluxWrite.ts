@@ -51,8 +51,8 @@ import {
   objectGates,
   selectedByText,
 } from '../objectGates/objectGates.ts';
+import { isSuspendedByUs } from '../objectGates/objectState.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
-import { isSuspendedByUs } from '../suspension/objectState.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
 import { decideBehindClosedGate } from './closedGateWrite.ts';
 

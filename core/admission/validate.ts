@@ -15,9 +15,9 @@ import { deploymentOf, deploymentText, isSetByGit, parseDeployments } from '../m
 import { fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
 import { bypassText, type Denial, subjectOf } from '../objectGates/gateTexts.ts';
 import { objectGates } from '../objectGates/objectGates.ts';
+import { readState } from '../objectGates/objectState.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
-import { readState } from '../suspension/objectState.ts';
 import { FewPaths, governedChanges } from './closedGateWrite.ts';
 import type { FluxWrite } from './fluxWrite.ts';
 

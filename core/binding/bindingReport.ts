@@ -13,9 +13,9 @@ import { sameJson } from '../kube/json.ts';
 import { byRefKey, refKey } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { deploymentOf } from '../managedField/deployment.ts';
+import { closureKey } from '../objectGates/objectState.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { bypassesGates, bypassGrantEnds } from '../suspension/bypassGrant.ts';
-import { closureKey } from '../suspension/objectState.ts';
 import { TRACKING_KIND } from './appliedDeployment.ts';
 
 /** The Rollouts and Gates of an object that Metacontroller sent to one hook. More may exist. */

@@ -11,7 +11,7 @@ import { conditionsOf, stringAt } from '../kstatus/fields.ts';
 import { kstatusOf } from '../kstatus/kstatus.ts';
 import { latestTime, parseTime } from '../kube/time.ts';
 import { deploymentOf, deploymentText, parseDeployments } from '../managedField/deployment.ts';
-import { wasReadyAtSuspension } from '../suspension/objectState.ts';
+import { wasReadyAtSuspension } from '../objectGates/objectState.ts';
 import type { Verdict } from './healthStatus.ts';
 import { whyNotFetched, whyOldAttempt } from './objects/behindSource.ts';
 import { failureTime } from './objects/broken.ts';

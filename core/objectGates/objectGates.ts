@@ -22,7 +22,7 @@ import { sameJson } from '../kube/json.ts';
 import { identityOf, refKey, sortedKeys, uniqueRefs, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
-import { closureKey, INVALID_REFERENCE, MAX_GATE_LIST_CHARACTERS } from '../suspension/objectState.ts';
+import { closureKey, INVALID_REFERENCE, MAX_GATE_LIST_CHARACTERS } from './objectState.ts';
 
 /** The Gates that were read for one object. */
 export interface GateContext extends RefRules {

@@ -21,7 +21,7 @@ import { findCondition } from '../kube/conditions.ts';
 import { groupOf, labelValue } from '../kube/names.ts';
 import { formatInstant, formatTime, parseTime } from '../kube/time.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
-import { readState } from './objectState.ts';
+import { readState } from '../objectGates/objectState.ts';
 
 export type ApplierWait = NonNullable<FluxBindingStatus['awaits']>;
 type ApplierState = Pick<ApplierWait, 'state' | 'reason'>;

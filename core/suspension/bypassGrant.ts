@@ -14,7 +14,7 @@ import type { FluxBindingStatus, HistoryEntry, Rollout } from '../../api/types.t
 import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { rolloutsOfObject } from '../managedField/managedFields.ts';
-import { closureKey, containsAll, MAX_GATE_LIST_CHARACTERS } from './objectState.ts';
+import { closureKey, containsAll, MAX_GATE_LIST_CHARACTERS } from '../objectGates/objectState.ts';
 
 export interface BypassGrant {
   version: string;

@@ -7,8 +7,9 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { annotateAll } from '../kube/annotate.ts';
 import { isApplyBy } from '../kube/writers.ts';
+import type { ObjectGates } from '../objectGates/objectGates.ts';
+import { formatState, isBypassed, isSuspendedByUs, type ObjectState, readState } from '../objectGates/objectState.ts';
 import { applierOf, applierState, objectKeyOf, waitEnds } from './applier.ts';
-import { formatState, isBypassed, isSuspendedByUs, type ObjectState, readState } from './objectState.ts';
 
 /** The value of `spec.suspend` before our suspension, as the annotation SUSPENDED stores it. */
 type PreviousSuspend = 'true' | 'false' | 'unset';
@@ -21,11 +22,8 @@ interface SuspensionWrite {
   oldObject: FluxObject | undefined;
   /** Whether the stored object was behind a closed Gate already: then its spec counts, not the writer's. */
   wasBehindClosedGate: boolean;
-  /**
-   * The Gates that `object` requires (`all`), and the closed ones: as names, and with their closures (see
-   * `closureKey`).
-   */
-  gates: { all: readonly unknown[]; names: string[]; closures: string[] };
+  /** The Gates that `object` requires. */
+  gates: Pick<ObjectGates, 'all' | 'names' | 'closures'>;
   fieldManager: string | undefined;
   /** Whether the writer bypasses the closed Gates. */
   isBypass: boolean;

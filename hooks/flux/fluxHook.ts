@@ -19,8 +19,6 @@ import { byRefKey } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { managedFieldsOf } from '../../core/managedField/managedFields.ts';
-import { type Gating, gatingOf, stateByRollouts } from '../../core/objectGates/fluxMarks.ts';
-import { withGateCondition } from '../../core/objectGates/gateConditions.ts';
 import { recordedRefs } from '../../core/objectGates/objectGates.ts';
 import {
   awaitedApply,
@@ -33,6 +31,8 @@ import {
   resumedAloneAt,
   resumeLabel,
 } from '../../core/suspension/applier.ts';
+import { type Gating, gatingOf, stateByRollouts } from '../../core/suspension/fluxMarks.ts';
+import { withGateCondition } from '../../core/suspension/gateConditions.ts';
 import { recentGates, refRules } from '../../live/gateReads.ts';
 import { namedRules } from '../customizeRules.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';

@@ -6,7 +6,7 @@ import type { WriteContext } from '../../core/admission/fluxWrite.ts';
 import { deploymentOf } from '../../core/managedField/deployment.ts';
 import { managedFieldsOf, readManagedField } from '../../core/managedField/managedFields.ts';
 import { type Denial, HOTFIX_HINT } from '../../core/objectGates/gateTexts.ts';
-import { isSuspendedByUs } from '../../core/suspension/objectState.ts';
+import { isSuspendedByUs } from '../../core/objectGates/objectState.ts';
 import { readClosedOfRollouts } from '../closedGates.ts';
 
 /**

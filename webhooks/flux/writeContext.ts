@@ -17,8 +17,8 @@ import { managedFieldsOf, rolloutsOfObject, unboundRollouts } from '../../core/m
 import { needsNoSource } from '../../core/managedField/setManagedFields.ts';
 import { sourceOf } from '../../core/managedField/source.ts';
 import { type GateContext, gatesToRead, objectGates } from '../../core/objectGates/objectGates.ts';
+import { closureKey, isBypassed, readState } from '../../core/objectGates/objectState.ts';
 import { applierOf } from '../../core/suspension/applier.ts';
-import { closureKey, isBypassed, readState } from '../../core/suspension/objectState.ts';
 import { endsOpening } from '../../core/suspension/suspension.ts';
 import { labelsSelectedBy, listSelecting, readGates, refRules } from '../../live/gateReads.ts';
 import { inParallel } from '../../live/inParallel.ts';

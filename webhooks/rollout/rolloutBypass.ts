@@ -14,9 +14,9 @@ import { MAX_LISTED } from '../../core/kube/firstFew.ts';
 import { rolloutsOfObject } from '../../core/managedField/managedFields.ts';
 import { sourceResource } from '../../core/managedField/source.ts';
 import { bypassText, bypassWarning, type Denial } from '../../core/objectGates/gateTexts.ts';
+import { closureKey } from '../../core/objectGates/objectState.ts';
 import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
 import { bypassGrantEnds, formatBypassGrant } from '../../core/suspension/bypassGrant.ts';
-import { closureKey } from '../../core/suspension/objectState.ts';
 import { listBindings } from '../../live/gateReads.ts';
 import { readClosedOfRollouts, readDroppedClosed, recordBypass, reviewBypass } from '../closedGates.ts';
 

@@ -11,12 +11,12 @@ import { sameJson } from '../../core/kube/json.ts';
 import { refKey, without } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { bypassWarning } from '../../core/objectGates/gateTexts.ts';
+import { closureKey } from '../../core/objectGates/objectState.ts';
 import { newRequests } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { rolloutGateApprovals, verdictsOn } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { isMoved } from '../../core/rollout/release/metadata.ts';
 import { arePassing, nextAutomatic } from '../../core/rollout/rolloutStatus.ts';
 import { bypassedClosures } from '../../core/suspension/bypassGrant.ts';
-import { closureKey } from '../../core/suspension/objectState.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
 import { readClosed, readClosedOfRollouts } from '../closedGates.ts';
 

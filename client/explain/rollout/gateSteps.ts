@@ -8,10 +8,10 @@ import { isTooMany, requiredGatesOfBinding } from '../../../core/gate/gateRefs.t
 import { few } from '../../../core/kube/firstFew.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
+import { closureKey } from '../../../core/objectGates/objectState.ts';
 import { targetName } from '../../../core/rollout/deployment/progress.ts';
 import { versionUsers } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { bypassedClosures } from '../../../core/suspension/bypassGrant.ts';
-import { closureKey } from '../../../core/suspension/objectState.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { objectRef, type Step } from '../application.ts';
 import { gateFacts, gateText } from '../gateText.ts';

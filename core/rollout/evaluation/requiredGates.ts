@@ -12,8 +12,8 @@ import { type GateSelectors, gateSelectsRollout } from '../../gate/gateSelection
 import { identityOf, refKey, uniqueRefs } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
+import { closureKey } from '../../objectGates/objectState.ts';
 import { bypassedClosures } from '../../suspension/bypassGrant.ts';
-import { closureKey } from '../../suspension/objectState.ts';
 import type { Observed } from './observed.ts';
 import { versionUsers } from './versionApprovals.ts';
 

@@ -5,7 +5,7 @@ import { limitText, TOO_MANY, TOO_MANY_ROLLOUTS } from '../../../core/gate/gateR
 import { LIMITS } from '../../../core/limits.ts';
 import { bypassWarning, revertWarning } from '../../../core/objectGates/gateTexts.ts';
 import { foreignText, objectGates } from '../../../core/objectGates/objectGates.ts';
-import { isBypassed } from '../../../core/suspension/objectState.ts';
+import { isBypassed } from '../../../core/objectGates/objectState.ts';
 import { kustomization } from './objects.ts';
 
 const each = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i));

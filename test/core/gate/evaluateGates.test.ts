@@ -4,7 +4,7 @@ import { parseGateRefs, TOO_MANY } from '../../../core/gate/gateRefs.ts';
 import { gateSelects, gateSelectsRollout } from '../../../core/gate/gateSelection.ts';
 import { byRefKey, identityOf } from '../../../core/kube/names.ts';
 import { bypassText, closedGatesText } from '../../../core/objectGates/gateTexts.ts';
-import { closureKey, isBypassed } from '../../../core/suspension/objectState.ts';
+import { closureKey, isBypassed } from '../../../core/objectGates/objectState.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 import { gate } from './gate.ts';
 

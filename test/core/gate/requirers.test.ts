@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { RequiringObjects } from '../../../api/ports.ts';
 import type { Gate } from '../../../api/types.ts';
 import { requirersOf, requiringIndex } from '../../../core/gate/requirers.ts';
-import { unheldOf, unresumedOf } from '../../../core/objectGates/unreachedObjects.ts';
+import { unheldOf, unresumedOf } from '../../../core/suspension/unreachedObjects.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const namespace = fc.constantFrom('shop', 'lab', 'unlisted');

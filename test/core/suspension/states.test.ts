@@ -86,7 +86,7 @@ function stateAfter(
     oldObject,
     wasBehindClosedGate: closure !== undefined && GATE_STATE in annotations,
     gates: {
-      all: requires ? ['ops/freeze'] : [],
+      all: requires ? [{ ref: { namespace: 'ops', name: 'freeze' }, open: closure === undefined, message: '' }] : [],
       names: closure ? ['ops/freeze'] : [],
       closures: closure ? [`ops/freeze@${closure}`] : [],
     },

@@ -6,10 +6,10 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import { limitText } from '../gate/gateRefs.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
 import { groupOf, refKey } from '../kube/names.ts';
-import { type ApplierWait, applierWaitText } from '../suspension/applier.ts';
-import { isSuspendedByUs, readState, runsBehind, wasReadyAtSuspension } from '../suspension/objectState.ts';
-import { bypassedText, closedGateSentence } from './gateTexts.ts';
-import type { ObjectGates } from './objectGates.ts';
+import { bypassedText, closedGateSentence } from '../objectGates/gateTexts.ts';
+import type { ObjectGates } from '../objectGates/objectGates.ts';
+import { isSuspendedByUs, readState, runsBehind, wasReadyAtSuspension } from '../objectGates/objectState.ts';
+import { type ApplierWait, applierWaitText } from './applier.ts';
 
 /** States of the wait for an applier that may last. The others end in a moment and aren't worth two writes. */
 const LONG_WAITS = new Set<ApplierWait['state']>(['Failing', 'Suspended', 'Missing']);

@@ -10,11 +10,11 @@ import { statusChangedAt } from '../gate/evaluateGates.ts';
 import { limitText, type RequiredGate } from '../gate/gateRefs.ts';
 import { refKey, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
-import { currentWait, resumedAloneAt } from '../suspension/applier.ts';
-import { isSeenBypassing } from '../suspension/bypassGrant.ts';
-import { formatState, isBypassed, readState } from '../suspension/objectState.ts';
+import { type ObjectGates, type RefRules, recordedGates } from '../objectGates/objectGates.ts';
+import { formatState, isBypassed, readState } from '../objectGates/objectState.ts';
+import { currentWait, resumedAloneAt } from './applier.ts';
+import { isSeenBypassing } from './bypassGrant.ts';
 import { isMarkedFor } from './holdMarks.ts';
-import { type ObjectGates, type RefRules, recordedGates } from './objectGates.ts';
 
 export interface Gating extends ObjectGates {
   /** The Gates and problems for the spec of the FluxBinding. */

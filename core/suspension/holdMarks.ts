@@ -9,9 +9,9 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { TOO_MANY } from '../gate/gateRefs.ts';
 import { refKey } from '../kube/names.ts';
-import { awaitedApply } from '../suspension/applier.ts';
-import { formatState, readState, runsBehind } from '../suspension/objectState.ts';
-import { type GateContext, type ObjectGates, objectGates, selectedByText } from './objectGates.ts';
+import { type GateContext, type ObjectGates, objectGates, selectedByText } from '../objectGates/objectGates.ts';
+import { formatState, readState, runsBehind } from '../objectGates/objectState.ts';
+import { awaitedApply } from './applier.ts';
 
 interface Hold {
   /** The annotations to write; null removes one. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { NamespacedName } from '../../../api/kubernetes.ts';
 import { refKey } from '../../../core/kube/names.ts';
-import { withGateCondition } from '../../../core/objectGates/gateConditions.ts';
+import { withGateCondition } from '../../../core/suspension/gateConditions.ts';
 import { kustomization, NOW, ociRepository } from '../admission/objects.ts';
 
 const freeze = { namespace: 'shop', name: 'freeze' };

@@ -10,8 +10,8 @@ import type { Gate } from '../../api/types.ts';
 import { parseGateRefs } from '../gate/gateRefs.ts';
 import { gateSelects, requirerText } from '../gate/gateSelection.ts';
 import { identityOf, refKey } from '../kube/names.ts';
-import { applierOf } from '../suspension/applier.ts';
-import { readState } from '../suspension/objectState.ts';
+import { readState } from '../objectGates/objectState.ts';
+import { applierOf } from './applier.ts';
 
 interface Unheld extends ObjectName {
   reason: 'NotMarked' | 'NotSuspended';

@@ -1,6 +1,6 @@
 /** Objects that a Gate doesn't hold yet, by their own annotations. */
 import { describe, expect, it } from 'vitest';
-import { reachMetadata, unheldOf, unresumedOf } from '../../../core/objectGates/unreachedObjects.ts';
+import { reachMetadata, unheldOf, unresumedOf } from '../../../core/suspension/unreachedObjects.ts';
 import { costInReadings } from '../../support/cost.ts';
 import { gate, type KustomizationParts, kustomization } from '../admission/objects.ts';
 
