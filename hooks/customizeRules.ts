@@ -9,8 +9,8 @@ import { objectAt } from '../core/kube/objectMap.ts';
 import { labelsSelectedBy } from '../live/gateReads.ts';
 
 /**
- * A rule for the parent's Namespace if any Gate selects beyond its own namespace; otherwise none, because each event of
- * a related kind is matched against every rule of every parent (ADR 2).
+ * The rule for the parent's Namespace, if any Gate selects beyond its own namespace. Otherwise none: each event of a
+ * related kind is matched against every rule of every parent (ADR 2).
  */
 export async function homeRules(
   namespace: string,
@@ -38,7 +38,7 @@ export async function homeLabels(
 
 /**
  * The rules for objects with these names, one for each namespace, because a rule without a namespace matches in all
- * namespaces. None without names: a rule without names matches everything (docs/facts.md, M11).
+ * namespaces. Without names there is no rule, because a rule without names matches everything (docs/facts.md, M11).
  */
 export function namedRules(
   { apiVersion, resource }: Pick<ResourceRef, 'apiVersion' | 'resource'>,

@@ -1,7 +1,7 @@
 /**
  * CompositeController `gates`: a Gate's status, and when to compute it again. No children.
  * DecoratorController `gate-labels`: repairs the labels by which hooks and the webhook find a Gate. The webhook sets
- * these labels in every write, but not in a write while it is down, such as the restore of a backup.
+ * these labels in every write, but not while it is down, such as when a backup is restored.
  */
 import type { Secret } from '../api/kubernetes.ts';
 import type { HookCall } from '../api/ports.ts';
@@ -21,7 +21,7 @@ import { unheldOf, unresumedOf } from '../core/suspension/unreachedObjects.ts';
 import { readRequiring } from '../live/requiringReads.ts';
 import { type CompositeHook, type DecoratorHook, repairedLabels } from './hook.ts';
 
-/** Nothing triggers a sync of the Gate when its Secret appears, or the right to read it. */
+/** The interval while the Secret can't be read: neither its creation nor a new right to read it triggers a sync. */
 const RECEIVER_REQUEUE_SECONDS = 30;
 
 export const gateHook: CompositeHook<Gate> = {
@@ -67,7 +67,7 @@ export const gateLabelsHook: DecoratorHook<Gate> = {
 };
 
 /**
- * The evaluation, which reports a selection that is forbidden here. The Gate still holds its objects:
+ * The evaluation with a report of a selection that the installation forbids. The Gate still holds its objects:
  * NO_CROSS_NAMESPACE_REFS must not end a freeze.
  */
 function withForbidden(gate: Gate, evaluation: GateEvaluation, { settings }: HookCall): GateEvaluation {

@@ -22,14 +22,14 @@ export interface CompositeHook<Parent> {
 export interface DecoratorHook<Target> {
   customize?(request: CustomizeRequest<Target>, call: HookCall): Promise<CustomizeResponse>;
   sync(request: DecoratorRequest<Target>, call: HookCall): Promise<DecoratorResponse>;
-  /** The answer to a request that is larger than `maxBytes`, which is not read. */
+  /** Answers a request that is larger than `maxBytes`, without reading it. */
   answerTooLarge?(): DecoratorResponse;
   maxBytes?: number;
 }
 
 /**
- * An error that ends a sync, which a hook in doubt throws: nothing is applied, and Metacontroller calls again later.
- * Metacontroller shows the message in an event.
+ * An error that ends a sync. A hook in doubt throws it: nothing is applied, and Metacontroller calls again later.
+ * Metacontroller reports the message in an Event.
  */
 export class HookError extends Error {
   readonly status: number;
@@ -43,8 +43,8 @@ export class HookError extends Error {
 }
 
 /**
- * Until the next sync after a decorator's write. Metacontroller silently drops a write that meets a conflict, so the
- * hook is called until there is nothing to write.
+ * The time to the next sync after a decorator's write. Metacontroller silently drops a write that meets a conflict, so
+ * the hook is called until there is nothing left to write.
  */
 export const CONFLICT_REQUEUE_SECONDS = 1;
 
@@ -63,24 +63,25 @@ export function repairedLabels(
   return { labels: repaired, resyncAfterSeconds: CONFLICT_REQUEUE_SECONDS };
 }
 
-/** Seconds until the next sync of something that has waited for so long: a quarter of the wait, within these limits. */
+/**
+ * Seconds to the next sync for something that has waited for `waitedMs`: a quarter of the wait, within these limits.
+ */
 export function quarterOfWait(waitedMs: number, shortest: number, longest: number): number {
   return Math.min(Math.max(waitedMs / 4000, shortest), longest);
 }
 
-/** The field of an answer, for the soonest of these times; empty if all are undefined. */
+/** The field `resyncAfterSeconds` for the soonest of these times; empty if all are undefined. */
 export function resyncAfter(seconds: readonly (number | undefined)[]): { resyncAfterSeconds?: number } {
   const times = seconds.filter((each) => each !== undefined);
   return times.length > 0 ? { resyncAfterSeconds: times.reduce((a, b) => Math.min(a, b)) } : {};
 }
 
-/** The answer for times that have come already: 0 and less would mean never. */
+/** Used for times that have passed: Metacontroller takes 0 or less for never. */
 const SOONEST_REQUEUE_SECONDS = 0.1;
 
 /**
- * The answer with its time within limits; a time far ahead is reached in several steps.
- * Metacontroller turns the seconds into nanoseconds in 64 bits. If they don't fit, they become negative, and it would
- * call again at once, forever.
+ * The answer with its time within limits, so that a time far ahead is reached in several steps. Metacontroller converts
+ * the seconds to nanoseconds in 64 bits. On overflow they would be negative, and it would call again at once, forever.
  */
 export function boundedResync<T extends { resyncAfterSeconds?: number }>(answer: T): T {
   const { resyncAfterSeconds: wanted } = answer;

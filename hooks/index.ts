@@ -23,7 +23,7 @@ import { rolloutGateHook } from './rolloutGateHook.ts';
 import { scheduleHook } from './rolloutScheduleHook.ts';
 import { type Sync, syncConsideration, syncDecisions } from './syncDecisions.ts';
 
-/** A hook with the kinds of its objects. Requests are checked for the kind; `never` stands for the type of each. */
+/** A hook with the kinds of its objects, by which requests are checked; `never` stands for the type of each. */
 type Entry =
   | { name: string; subject: 'parent'; kinds: readonly string[]; hook: CompositeHook<never> }
   | { name: string; subject: 'object'; kinds: readonly string[]; hook: DecoratorHook<never> };
@@ -50,10 +50,7 @@ export const HOOKS: readonly Entry[] = [
   { name: 'hold', subject: 'object', kinds: GOVERNED_KINDS.map(({ kind }) => kind), hook: holdHook },
 ];
 
-/**
- * The routes of all hooks.
- * @param callOf called once per request, with the hook's name: it takes the time
- */
+/** The routes of all hooks. @param callOf called once per request with the hook's name; reads the clock */
 export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog): Route[] {
   return HOOKS.flatMap((entry) => {
     const call = () => callOf(entry.name);
@@ -94,8 +91,8 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
 }
 
 /**
- * The part of a route that answers requests too large to be read. With limits of its own (`hasOwnLane`), other hooks
- * can't crowd it out.
+ * The part of a route that answers requests too large to be read. It has limits of its own (`hasOwnLane`), so that
+ * other hooks can't crowd it out.
  */
 function unreadOf({ answerTooLarge, maxBytes }: DecoratorHook<never>): Partial<Route> {
   if (!answerTooLarge || maxBytes === undefined) return {};
@@ -130,7 +127,7 @@ async function asBadRequest<T>(body: unknown, answer: () => Promise<T>): Promise
   }
 }
 
-// Whether a request is what Metacontroller would send to this hook.
+// Checks that a request is one that Metacontroller would send to this hook.
 
 const ajv = new Ajv({ allErrors: false });
 
@@ -169,7 +166,7 @@ function validatorOf(subject: 'parent' | 'object', kinds: readonly string[]): Va
   return validate;
 }
 
-/** A check that throws HookError 400 naming the field that is wrong. `subject` is `parent` or `object`. */
+/** A check that throws a HookError 400 with the name of the wrong field. `subject` is `parent` or `object`. */
 function envelopeCheck(subject: 'parent' | 'object', kinds: readonly string[]): (body: unknown) => void {
   return (body) => {
     const validate = validatorOf(subject, kinds);

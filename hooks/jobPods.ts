@@ -4,7 +4,7 @@ import type { ClusterReader } from '../api/ports.ts';
 
 export const JOB = { group: 'batch', kind: 'Job' };
 
-/** The Pods that the Job has made: any user who may create Pods may give them its label. */
+/** The Pods that the Job has created, by their owner: any user who may create Pods can give them its label. */
 export async function podsOfJob({ metadata }: AnyObject, atMost: number, cluster: ClusterReader): Promise<AnyObject[]> {
   const { namespace = '', name, uid } = metadata;
   const labelSelector = `batch.kubernetes.io/job-name=${name}`;

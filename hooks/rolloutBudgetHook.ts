@@ -1,6 +1,6 @@
 /**
- * CompositeControllers `rolloutbudgets` and `clusterrolloutbudgets`: write slots for the Rollouts that a budget selects
- * into the budget's status. DecoratorController `rolloutbudget-slots`: sets the labels of a budget by which a grant
+ * CompositeControllers `rolloutbudgets` and `clusterrolloutbudgets`: the status of a budget, with the slots of the
+ * Rollouts that it selects. DecoratorController `rolloutbudget-slots`: sets the labels of a budget by which a grant
  * triggers a sync of its Rollout.
  */
 import { CONTINUE, SLOT_LABEL_SUFFIX } from '../api/annotations.ts';
@@ -26,8 +26,8 @@ import {
 } from './hook.ts';
 
 /**
- * No sync is triggered when the labels of a Namespace change, or when an owner that the budget no longer selects
- * changes.
+ * The interval for changes that trigger no sync: of a Namespace's labels, and of an owner that the budget no longer
+ * selects.
  */
 const UNSEEN_REQUEUE_SECONDS = 60;
 
@@ -74,8 +74,8 @@ function rolloutRule(budget: Budget): RelatedResourceRule {
 }
 
 /**
- * The related Rollouts that the budget selects now: the customize answer may be older. @throws SelectorError, so that
- * nothing is granted.
+ * The related Rollouts that the budget selects now; the customize answer may be older.
+ * @throws SelectorError, so that nothing is granted
  */
 function selectedRollouts(budget: Budget, rollouts: readonly Rollout[]): Rollout[] {
   const matches = compileSelector(budget.spec.selector);

@@ -1,6 +1,6 @@
 /**
  * DecoratorController `rolloutgates`: repairs the label by which a Rollout finds its RolloutGates (see
- * hooks/gateHook.ts), and writes their status: whether they pass, and which approvals were given.
+ * hooks/gateHook.ts), and writes their status: whether they pass, and the given approvals.
  */
 import { ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
 import { KINDS, ROLLOUTS } from '../api/kinds.ts';

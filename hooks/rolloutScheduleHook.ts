@@ -1,4 +1,4 @@
-/** CompositeControllers `rolloutschedules` and `clusterrolloutschedules`: calendar rules → RolloutGates. */
+/** CompositeControllers `rolloutschedules` and `clusterrolloutschedules`: make RolloutGates from calendar rules. */
 import { KINDS, NAMESPACES, ROLLOUTS } from '../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
 import type { ClusterReader, HookCall } from '../api/ports.ts';
@@ -16,14 +16,14 @@ import {
 import { listKept } from '../live/objectReads.ts';
 import type { CompositeHook } from './hook.ts';
 
-/** Nothing triggers a sync when a Rollout is created, or when labels of one or of a Namespace change. */
+/** The interval for changes that trigger no sync: a new Rollout, and changed labels of a Rollout or Namespace. */
 const NEW_ROLLOUT_REQUEUE_SECONDS = 10;
 /**
- * How old a list of Rollouts may be. Each write of a RolloutGate triggers a sync of its schedule, which must not list
- * again.
+ * The maximum age of a list of Rollouts: each write of a RolloutGate triggers a sync of its schedule, which must not
+ * list again.
  */
 const ROLLOUTS_MAX_AGE_MS = 2000;
-/** A timer much longer than this may drift, and a time zone's rules may change with a new release of ours. */
+/** The longest wait: a longer timer may drift, and a new release of ours may change a time zone's rules. */
 const LONGEST_REQUEUE_SECONDS = 3600;
 
 export const scheduleHook: CompositeHook<Schedule> = {
@@ -42,8 +42,8 @@ export const scheduleHook: CompositeHook<Schedule> = {
 };
 
 /**
- * The Rollouts that the schedule selects. They are listed, not related: related Rollouts are sent in full, and a tenant
- * could make the request too large for a schedule of all tenants.
+ * The Rollouts that the schedule selects. They are listed, not related: related Rollouts are sent in full, so one
+ * tenant could make the request of a schedule for all tenants too large.
  */
 async function matchingRollouts(schedule: Schedule, { cluster, sharedReads }: HookCall): Promise<MatchingRollouts> {
   const { namespace } = schedule.metadata;
@@ -60,7 +60,7 @@ async function matchingRollouts(schedule: Schedule, { cluster, sharedReads }: Ho
   return { ...rollouts, listed: rollouts.listed.filter((rollout) => namespaces.has(rollout.namespace)) };
 }
 
-/** The namespaces that the schedule selects; undefined: all, which an empty selector means too. */
+/** The namespaces that the schedule selects; undefined means all, as does an empty selector. */
 async function namespacesOf(schedule: Schedule, cluster: ClusterReader): Promise<ReadonlySet<string> | undefined> {
   const selector = (schedule as ClusterRolloutSchedule).spec?.namespaceSelector;
   const labelSelector = toSelectorString(selector);
@@ -69,7 +69,7 @@ async function namespacesOf(schedule: Schedule, cluster: ClusterReader): Promise
   return new Set(namespaces.map(({ metadata }) => metadata.name ?? ''));
 }
 
-/** Seconds until the next transition, exactly, or until `longest`. */
+/** Seconds to the next transition, at most `longest`. */
 function nextSyncSeconds(longest: number, until: EpochMs | undefined, now: EpochMs): number {
   return Math.min(longest, ((until ?? Number.POSITIVE_INFINITY) - now) / 1000);
 }

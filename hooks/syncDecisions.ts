@@ -1,4 +1,4 @@
-/** Log lines of a sync: changes in its answer without an Event, and, at level debug, why nothing changes. */
+/** Log lines of a sync: the changes in its answer that have no Event, and at level debug why nothing changes. */
 import { READY } from '../api/conditions.ts';
 import type { LoggedReason } from '../api/decisions.ts';
 import type { AnyObject } from '../api/kubernetes.ts';
@@ -12,7 +12,7 @@ import { objectAt } from '../core/kube/objectMap.ts';
 export interface Sync {
   /** The hook's name. */
   hook: string;
-  /** The parent of a composite or the object of a decorator, as Metacontroller has it. */
+  /** The parent of a composite or the object of a decorator, as Metacontroller sent it. */
   subject: AnyObject;
   /** The children or attachments that exist. */
   observed: ObjectMap;
@@ -22,8 +22,8 @@ export interface Sync {
 const parentSubject = (object: AnyObject): Subject => ({ kind: object.kind, ...identityOf(object) });
 
 /**
- * The log lines of what a sync changes.
- * Changes of Rollouts, Gates, budgets and approvals have Events, which server/decisionLog.ts logs.
+ * The log lines about what a sync changes. Changes of Rollouts, Gates, budgets and approvals have Events, which
+ * server/decisionLog.ts logs.
  */
 export function syncDecisions(sync: Sync): LoggedDecision[] {
   const changes = SYNC_DECISIONS[sync.hook]?.(sync) ?? [];
@@ -73,7 +73,7 @@ function scheduleChange({ subject, answer }: Sync): LoggedChange[] {
   return [{ reason: 'ScheduleTurned', message: `${rules}: ${messageOf(after, READY)}` }];
 }
 
-/** The line at level debug: what the sync changes, and the conditions, which say why it changes nothing. */
+/** The line at level debug: what the sync changes, and the conditions, which explain why nothing changes. */
 export function syncConsideration({ hook, subject, observed, answer }: Sync): Consideration {
   const { labels = {}, annotations = {}, status, resyncAfterSeconds } = answer as DecoratorResponse<any>;
   const objects = 'children' in answer ? answer.children : answer.attachments;

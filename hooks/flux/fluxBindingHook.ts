@@ -1,6 +1,6 @@
 /**
  * CompositeController `fluxbindings`: the status of a FluxBinding, which reports what the Rollouts and Gates of its
- * object require now, and whether the object has it.
+ * object require now, and whether the object complies.
  */
 import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
@@ -19,7 +19,7 @@ import type { CompositeHook } from '../hook.ts';
 export const fluxBindingHook: CompositeHook<FluxBinding> = {
   async customize({ parent: { spec, metadata } }, call) {
     const relatedResources: RelatedResourceRule[] = [];
-    // If the object's decorator reports, related objects would only add syncs of this one.
+    // If the object's decorator reports, related objects would only cause needless syncs.
     if (!spec?.report) {
       const { namespace = '' } = metadata;
       const rollouts = rolloutsOfBinding(spec).map((name) => ({ namespace, name }));
@@ -28,7 +28,7 @@ export const fluxBindingHook: CompositeHook<FluxBinding> = {
       relatedResources.push(...namedRules(GATES, gates));
     }
     const source = spec?.source && sourceRule(spec.source);
-    // A rule for a kind that is not served would fail every sync of this binding.
+    // A rule for a kind that isn't served would fail every sync of this binding.
     if (source && (await call.cluster.serves(source))) relatedResources.push(source);
     if (spec?.awaits && (await call.cluster.serves(KUSTOMIZATIONS))) {
       relatedResources.push({ ...KUSTOMIZATIONS, namespace: spec.awaits.namespace, names: [spec.awaits.name] });

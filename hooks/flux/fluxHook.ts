@@ -1,8 +1,8 @@
 /**
- * Decorator of every governed Flux kind: writes the object's FluxBinding, which lists what the object requires, makes
- * the webhook set what its Rollouts deploy, and reports the state of its Gates in the object's conditions.
- * The decorator in holdHook.ts suspends and resumes the object. Gate changes don't trigger this decorator: it acts only
- * after the object is written.
+ * Decorator of every governed Flux kind. It writes the object's FluxBinding, which lists what the object requires;
+ * makes the webhook set what its Rollouts deploy; and reports the state of its Gates in the object's conditions. Gate
+ * changes don't trigger it: the decorator in holdHook.ts suspends and resumes the object, and this one acts after that
+ * write.
  */
 import { DEPLOYED, GATE_STATE, RECONCILE_REQUESTED_AT, RESUME_LABEL, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -39,8 +39,8 @@ import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../ho
 
 export const fluxHook: DecoratorHook<FluxObject> = {
   /**
-   * Metacontroller caches the answer by generation: Rollouts that the annotations name later are related by the
-   * FluxBinding until then.
+   * Metacontroller caches the answer by generation. Until the next generation, the FluxBinding relates the Rollouts
+   * that the annotations name since.
    */
   async customize({ parent }) {
     const { namespace = '', name = '' } = parent.metadata;
@@ -111,26 +111,28 @@ function annotationsFor(
 }
 
 /**
- * How long after a Gate's change the status is written. A freeze suspends before it reports: each written status costs
- * two writes of Metacontroller, which delay the next suspension.
+ * The delay from a Gate's change to the status. A freeze suspends before it reports: each status costs two writes of
+ * Metacontroller, which delay the next suspension.
  */
 const REPORT_DELAY_MS = 5000;
 
-/** How often the report on a held object is computed again: Gate changes trigger only the decorator `hold`. */
+/**
+ * The interval at which the report on a held object is computed again: Gate changes trigger only the decorator `hold`.
+ */
 const HELD_REQUEUE_SECONDS = 60;
 
 /**
- * Until the next sync of an object that isn't allowed to request its applier's apply yet, or that isn't marked yet as
- * its Gates require.
+ * The time to the next sync of an object that may not yet request its applier's apply, or isn't marked yet as its Gates
+ * require.
  */
 const PENDING_REQUEUE_SECONDS = 10;
 
-/** How old a Gate may be: one read serves all its objects. */
+/** The maximum age of a Gate that was read: one read serves all its objects. */
 const GATE_MAX_AGE_MS = 1000;
-/** How old a Gate may be if the object's marks contradict it: a freeze may have marked the object since. */
+/** The maximum age if the object's marks contradict the Gate: a freeze may have marked the object since. */
 const DOUBTED_GATE_MAX_AGE_MS = 200;
 
-/** The object's Gates, which this decorator doesn't relate, and what they require of the object. */
+/** Reads the object's Gates, which this decorator doesn't relate, and what they require of the object. */
 async function readGating(object: FluxObject, call: HookCall): Promise<{ gating: Gating; gates: Gate[] }> {
   const rules = refRules(call.settings);
   const refs = recordedRefs(object, rules);

@@ -1,6 +1,6 @@
 /**
- * Decorator of every governed Flux kind: marks objects whose Gates have closed or opened, for the webhook, which
- * suspends and resumes them in that write. Its requests carry the object's Gates and Namespace, and nothing else.
+ * Decorator of every governed Flux kind. It marks objects whose Gates have closed or opened; in that write, the webhook
+ * suspends or resumes them. It relates only the object's Gates and Namespace.
  */
 import { SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -18,33 +18,34 @@ import { homeLabels, homeRules, namedRules } from '../customizeRules.ts';
 import { type DecoratorHook, resyncAfter } from '../hook.ts';
 
 /**
- * How many namespaces of named Gates have a rule each, because every event is matched against every rule. Gates of
- * further namespaces are read live.
+ * The number of namespaces of named Gates for which there is a rule: every event is matched against every rule. Gates
+ * of other namespaces are read live.
  */
 const MAX_GATE_NAMESPACES = 3;
 
-/** Until the next sync after a write, which Metacontroller silently drops if it meets a conflict. */
+/** The time to the next sync after a write, because Metacontroller silently drops a write that meets a conflict. */
 const WRITTEN_REQUEUE_SECONDS = 2;
 /**
- * How soon a Gate that isn't related yet is read again: its events trigger no sync, because the rules are as old as the
- * object's generation (docs/facts.md, M6).
+ * The interval at which a Gate that isn't related yet is read: its events trigger no sync, because the rules are as old
+ * as the object's generation (docs/facts.md, M6).
  */
 const UNRELATED_REQUEUE_SECONDS = 2;
-/** The same for an object whose Gates are in more namespaces than have rules: some are never related. */
+/** The interval for an object with Gates in more namespaces than have rules: some are never related. */
 const NEVER_RELATED_REQUEUE_SECONDS = 10;
-/** How old an unrelated Gate may be: one read serves all its objects. */
+/** The maximum age of an unrelated Gate: one read serves all its objects. */
 const UNRELATED_MAX_AGE_MS = 1000;
 /**
  * The longest until the next sync of an object that a Gate may hold.
- * Metacontroller drops an event if it can't ask which Gates concern the object, as while this server restarts.
+ * Metacontroller drops an event if it can't ask for the object's rules, for instance while this server restarts.
  */
 const LONGEST_REQUEUE_SECONDS = 60;
 /**
- * Until the sync after a Gate opens or closes by itself. Normally the change of the Gate's status triggers it earlier.
+ * The time to the sync after a Gate opens or closes by itself. Normally the change of the Gate's status triggers one
+ * earlier.
  */
 const EDGE_DELAY_MS = 1000;
 
-/** Bytes of a request that is read: the object takes at most 1.5 MiB, as etcd does, and a Gate a few KiB. */
+/** The largest request that is read: etcd limits the object to 1.5 MiB, and a Gate has a few KiB. */
 const MAX_BYTES = 3 * 1024 * 1024;
 
 export const holdHook: DecoratorHook<FluxObject> = {
@@ -91,7 +92,9 @@ export const holdHook: DecoratorHook<FluxObject> = {
     };
   },
 
-  /** The answer to a request too large to be read: the webhook lists the Gates itself. */
+  /**
+   * If the request is too large to be read, marks the object: the webhook then decides, which lists the Gates itself.
+   */
   answerTooLarge(): DecoratorResponse {
     return { attachments: [], annotations: TOO_MANY_MARKS, resyncAfterSeconds: LONGEST_REQUEUE_SECONDS };
   },

@@ -36,21 +36,25 @@ import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../ho
 import { runJob } from './jobClass.ts';
 import { measure } from './prometheusClass.ts';
 
-/** A changed label of a Namespace triggers no sync. */
+/** The interval for changed labels of a Namespace, which trigger no sync. */
 const NAMESPACE_REQUEUE_SECONDS = 600;
-/** How old a list of a namespace's Rollouts may be, for rules that Metacontroller keeps for twenty minutes. */
+/**
+ * The maximum age of a namespace's list of Rollouts in customize rules, which Metacontroller caches for twenty minutes.
+ */
 const ROLLOUTS_MAX_AGE_MS = 60_000;
-/** How long a verdict is reused, as a part of the interval: each evaluation by the interval is a new one. */
+/**
+ * The part of the interval for which a verdict is reused: less than 1, so that each interval brings a new evaluation.
+ */
 const VERDICT_REUSE = 1 / 3;
-/** The longest wait for a deployment's time, which a user's status may set years ahead. */
+/** The longest wait for a deployment's time: a user who writes the status can set it years ahead. */
 const LONGEST_REQUEUE_SECONDS = 3600;
 
 export const healthCheckHook: DecoratorHook<HealthCheck> = {
   async customize({ parent: healthCheck }, call) {
     const { namespace = '' } = healthCheck.metadata;
     const rules = watchingRolloutRules(healthCheck, await rolloutsBeside(namespace, call));
-    // Only to trigger a sync: the annotation may change without a new customize call, so sync reads what it names now.
-    // A rule for a kind that is not installed would stop the sync of this HealthCheck.
+    // Only triggers a sync: the annotation may change without a new customize call, so the sync reads what it names
+    // now. A rule for a kind that isn't installed would stop the sync of this HealthCheck.
     const ref =
       healthCheck.spec?.class === KUSTOMIZATION_CLASS
         ? kustomizationRef(healthCheck, call.settings.noCrossNamespaceRefs)
@@ -80,8 +84,8 @@ export const healthCheckHook: DecoratorHook<HealthCheck> = {
       const { attachments, after, requeueAfterSeconds } = await runJob(healthCheck, template, watching, request, call);
       return { attachments, ...statusWritten(healthCheck, after, requeueAfterSeconds) };
     }
-    // The reset is stored before anything is measured or evaluated: a report of the same instant could still be the old
-    // version's.
+    // The reset is stored before anything is measured or evaluated: a report of the same second could still be about
+    // the old version.
     if (needsReset(healthCheck, concerned, call.now))
       return answer(healthCheck, resetStatus(before, call.now), cutoffs, call);
     const metricCheck = metricCheckOf(healthCheck);
@@ -109,7 +113,7 @@ export const healthCheckHook: DecoratorHook<HealthCheck> = {
 
 /**
  * The status of a HealthCheck of class kustomization, and when to evaluate it again.
- * A HealthCheck at rest is not evaluated while Flux reconciles its Kustomization.
+ * A HealthCheck at rest isn't evaluated while Flux reconciles its Kustomization.
  * @param baking the deployments that bake on it, or wait for their bake
  */
 async function evaluate(
@@ -135,8 +139,8 @@ async function evaluate(
 }
 
 /**
- * The verdict, from a moment ago if nothing has changed since: each write of a Rollout, and of Flux's progress,
- * triggers a sync, and in a burst they come one by one, seconds later.
+ * The verdict; a recent one is reused if nothing has changed since. Each write of a Rollout, and of Flux's progress,
+ * triggers a sync, and in a burst these syncs follow one another for seconds.
  */
 function recentVerdict(
   healthCheck: HealthCheck,
@@ -146,7 +150,7 @@ function recentVerdict(
   read: () => Promise<Verdict>,
 ): Promise<Verdict> {
   const { namespace, name, uid, generation, annotations } = healthCheck.metadata;
-  // The caller's uid is no proof: a request with another object's uid must not decide about that object.
+  // The key needs the name: a forged request with another object's uid must not decide about that object.
   const key = JSON.stringify(['verdict', namespace, name, uid, generation, annotations, resourceVersion, cutoff]);
   return sharedReads.recent(requeueInterval(healthCheck) * VERDICT_REUSE, key, read);
 }
@@ -157,7 +161,7 @@ function rolloutsBeside(namespace: string, { cluster, sharedReads }: HookCall) {
   return sharedReads.recent(ROLLOUTS_MAX_AGE_MS, `rollouts ${namespace}`, list);
 }
 
-/** The Kustomization as Metacontroller has it; undefined if the annotation names another one by now. */
+/** The Kustomization that Metacontroller sent; undefined if the annotation names another one now. */
 function relatedKustomization(
   healthCheck: HealthCheck,
   { related }: DecoratorRequest<HealthCheck>,

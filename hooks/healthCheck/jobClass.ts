@@ -1,4 +1,4 @@
-/** HealthChecks of class job: the Jobs that they run, and the health that these show. */
+/** HealthChecks of class job: the Jobs that they run, and the health according to these Jobs. */
 import { FLUX_BINDINGS } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { DecoratorRequest } from '../../api/metacontroller.ts';
@@ -15,11 +15,11 @@ import { objectsOf, sendsKind } from '../../core/kube/objectMap.ts';
 import { isUnfinished } from '../../core/rollout/deployment/history.ts';
 import { JOB, podsOfJob } from '../jobPods.ts';
 
-/** The time in which a Flux object that is created together with its Rollout gets its FluxBinding. */
+/** The time within which a Flux object that is created together with its Rollout gets its FluxBinding. */
 const BINDS_WITHIN_MS = 10_000;
 
 interface JobRun {
-  /** The Jobs that Metacontroller shall keep. */
+  /** The Jobs that should exist. */
   attachments: KubeObject[];
   after: HealthStatus | undefined;
   requeueAfterSeconds: number | undefined;
@@ -52,7 +52,7 @@ export async function runJob(
   return { attachments: wanted, after: status, requeueAfterSeconds };
 }
 
-/** When to sync again: a Pod that does not start triggers no sync, nor does a Rollout without bound objects. */
+/** Seconds to the next sync: neither a Pod that doesn't start nor a Rollout without bound objects triggers one. */
 function requeueSeconds(
   check: HealthCheck,
   head: HistoryEntry,
@@ -66,8 +66,8 @@ function requeueSeconds(
 }
 
 /**
- * Whether objects may still get their FluxBindings. A deployment further in the future than clocks differ is from
- * before the clock was set back.
+ * Whether objects may still get their FluxBindings. A deployment far in the future was made before the clock was set
+ * back.
  */
 function mayBindSoon(head: HistoryEntry, now: EpochMs): boolean {
   const age = now - deployCutoff(head);
@@ -83,7 +83,7 @@ async function isApplied({ metadata }: Rollout, head: HistoryEntry, { cluster, n
   return bindings.length === 0;
 }
 
-/** The cause that a Job's Pods show, if they may be read. A Job that has completed needs no cause. */
+/** The cause of a Job's state by its Pods, if they may be read. A completed Job needs none. */
 async function causeBehind(job: CheckJob, cluster: ClusterReader): Promise<string | undefined> {
   if (job.status?.succeeded > 0) return undefined;
   return podsOfJob(job, MAX_PODS_OF_WORKLOAD, cluster).then(causeOf, () => undefined);

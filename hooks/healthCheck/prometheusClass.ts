@@ -15,8 +15,8 @@ import { parseTime } from '../../core/kube/time.ts';
 import { quarterOfWait } from '../hook.ts';
 
 /**
- * Until the next sync while the query is running or queued: longer if it has waited for long, because then many wait,
- * of this namespace or for a provider that hangs.
+ * The time to the next sync while the query is running or queued. It grows with the wait, because then many queries
+ * wait, of this namespace or for a provider that hangs.
  */
 const SHORTEST_UNANSWERED_REQUEUE_SECONDS = 3;
 const LONGEST_UNANSWERED_REQUEUE_SECONDS = 30;
@@ -24,7 +24,7 @@ const LONGEST_UNANSWERED_REQUEUE_SECONDS = 30;
 interface DeploymentsMeasured {
   /** The Rollouts of the HealthCheck's namespace that watch it. */
   watching: readonly Rollout[];
-  /** When the deployment that the health is for started, or was applied. */
+  /** The time from which health counts: when the deployment started or was applied. */
   cutoff: EpochMs | undefined;
 }
 
@@ -37,7 +37,7 @@ export async function measure(
 ): Promise<{ after: HealthStatus | undefined; requeueAfterSeconds: number }> {
   const interval = check.intervalMs / 1000;
   const rendered = renderQuery(check.query, watching);
-  // The write that corrects the query, of the HealthCheck or of the Rollout, triggers a sync.
+  // No interval: the write that corrects the query, of the HealthCheck or the Rollout, triggers a sync.
   if ('problem' in rendered) {
     return { after: statusWithProblem(status, rendered.problem, now), requeueAfterSeconds: interval };
   }

@@ -11,7 +11,8 @@ import { readServed } from '../../live/objectReads.ts';
 import { JOB, podsOfJob } from '../jobPods.ts';
 
 /**
- * The most Pods of a Job that are read. A Job starts fewer, but any user who may create Pods may give others its label.
+ * The most Pods that are read for a Job. A Job starts fewer, but any user who may create Pods can give others its
+ * label.
  */
 const MAX_PODS_READ = 20;
 
@@ -47,7 +48,7 @@ async function readCopySource(
   const repository = await readServed<ImageRepository>('ImageRepository', ref, cluster);
   const { image, insecure, secretRef, certSecretRef } = repository?.spec ?? {};
   if (!image) return undefined;
-  // A Pod mounts Secrets of its own namespace only.
+  // A Pod can only mount Secrets of its own namespace.
   const isOurs = ref.namespace === rollout.metadata.namespace;
   return {
     image,

@@ -18,7 +18,7 @@ import { evaluateKustomization } from '../../live/evaluateKustomization.ts';
 import { inParallel } from '../../live/inParallel.ts';
 import { listKept } from '../../live/objectReads.ts';
 
-/** How old these lists may be: any tenant can have many Rollouts watch all namespaces. */
+/** The maximum age of lists in other namespaces: any tenant can have many Rollouts that watch all namespaces. */
 const WATCHED_MAX_AGE_MS = 1000;
 
 interface WatchedChecks {
@@ -28,14 +28,14 @@ interface WatchedChecks {
   problems: string[];
 }
 
-/** The metadata of a HealthCheck or Namespace by which it consents to be watched. */
+/** The metadata with which a HealthCheck or Namespace consents to being watched. */
 interface ConsentMetadata {
   metadata: { name: string; namespace?: string; annotations: Record<string, string> };
 }
 
 /**
  * The HealthChecks that the Rollout watches, with the status that counts for it. Those of other namespaces are read
- * live: without consent they must not make a request of Metacontroller too large.
+ * live, because HealthChecks without consent must not make Metacontroller's request too large.
  * @param related those of its own namespace that its selector matches; others are left out
  */
 export async function watchedChecks(
@@ -77,7 +77,9 @@ async function selectedChecks(
   return withinLimit(inHome, consenting, found.length - consenting.length, call.cluster);
 }
 
-/** The HealthChecks, those of other namespaces read; beyond the limit only the Rollout's own, with the problem. */
+/**
+ * The HealthChecks, with those of other namespaces read live; beyond the limit only the Rollout's own, and the problem.
+ */
 async function withinLimit(
   own: HealthCheck[],
   consenting: readonly ConsentMetadata[],
@@ -106,8 +108,8 @@ function listedNamespaces(
 }
 
 /**
- * The HealthChecks in these namespaces that have the labels: from one list for the cluster, or, if that is cut off,
- * from one list for each namespace, so that none crowds out the others. undefined if those would be too many lists.
+ * The HealthChecks in these namespaces with these labels. They come from one list for the cluster, or if that is cut
+ * off, from one list for each namespace, so that none crowds out the others. undefined if that would be too many lists.
  */
 async function listedChecks(
   labelSelector: string,
@@ -145,7 +147,7 @@ function consentMetadata({
   };
 }
 
-// Health as it is now.
+// Health that is evaluated live.
 
 /**
  * The HealthChecks that the Rollout watches, from live reads: a report may not have reached Metacontroller's cache, and
@@ -166,8 +168,8 @@ export async function readChecks(
 }
 
 /**
- * The HealthChecks; a check at rest that is Unhealthy now has that status. The hook of a check at rest evaluates it
- * every ten minutes only, but a failure since then must hold the next version. The Rollout's condition then triggers
+ * The HealthChecks, where a check at rest gets the status Unhealthy if it is unhealthy now. Its own hook evaluates it
+ * only every ten minutes, but a failure since then must hold the next version. The Rollout's condition then triggers
  * that hook, which stores the failure.
  */
 export function withRestingChecks(
@@ -178,7 +180,7 @@ export function withRestingChecks(
   return inParallel(healthChecks, async (healthCheck) => {
     if (!isOwn(healthCheck, rollout) || !isAtRest(healthCheck, false)) return healthCheck;
     const { namespace, name, uid, annotations } = healthCheck.metadata;
-    // Many Rollouts may watch one HealthCheck. They share an evaluation for the interval of a check that isn't at rest.
+    // Many Rollouts may watch one HealthCheck: they share an evaluation for the interval of a check that isn't at rest.
     const read = () => evaluateNow(healthCheck, rollout, call);
     const key = JSON.stringify(['health', namespace, name, uid, annotations]);
     const verdict = await call.sharedReads.recent(requeueInterval(healthCheck), key, read);
@@ -187,8 +189,8 @@ export function withRestingChecks(
 }
 
 /**
- * The checks with their present status, for a bake that begins or succeeds: their own hooks may not have run for a
- * while, because a check is at rest, or after an outage. A check of class kustomization is evaluated now, unless its
+ * The checks with their current status, for a bake that begins or succeeds: a check's own hook may not have run for a
+ * while, because the check is at rest, or after an outage. A check of class kustomization is evaluated live unless its
  * report is new; one of class prometheus doesn't count without a new measurement.
  */
 export function withPresentHealth(
@@ -208,7 +210,9 @@ export function withPresentHealth(
   });
 }
 
-/** Whether the check is of the Rollout's namespace: the deployments that another one waits for are unknown here. */
+/**
+ * Whether the check is in the Rollout's namespace. For any other, the deployments that it waits for are unknown here.
+ */
 function isOwn(healthCheck: HealthCheck, { metadata }: Rollout): boolean {
   return healthCheck.metadata.namespace === metadata.namespace;
 }

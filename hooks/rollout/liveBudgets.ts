@@ -10,8 +10,8 @@ import { LIMITS } from '../../core/limits.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 
 /**
- * The rules for budgets that may select the Rollout; none if the cluster has no budget, because each event of a related
- * kind is matched against every rule of every Rollout (ADR 2).
+ * The rules for budgets that may select the Rollout. Without any budget in the cluster there are none, because each
+ * event of a related kind is matched against every rule of every Rollout (ADR 2).
  */
 export async function budgetRules(rollout: NamespacedName, cluster: ClusterReader): Promise<RelatedResourceRule[]> {
   const rules = slotRules(rollout);
@@ -23,7 +23,9 @@ export async function budgetRules(rollout: NamespacedName, cluster: ClusterReade
   return rules.filter((_, index) => some[index]);
 }
 
-/** Whether a grant triggers a sync of the Rollout: not while its rules are older than the first budget (fact M6). */
+/**
+ * Whether a grant triggers a sync of the Rollout: not if its rules are older than the first budget (docs/facts.md, M6).
+ */
 export function wakesOnGrant(related: ObjectMap): boolean {
   return sendsKind(related, KINDS.RolloutBudget) || sendsKind(related, KINDS.ClusterRolloutBudget);
 }
@@ -42,7 +44,7 @@ export async function liveBudgets(rollout: Rollout, cluster: ClusterReader): Pro
   return budgetsOf(rollout, budgets, labels, isTruncated);
 }
 
-/** The budgets, one more than the limit if there are more; none while the CRD is not installed. */
+/** The budgets: one more than the limit if there are too many; none while the CRD isn't installed. */
 async function listBudgets(ref: ResourceRef, cluster: ClusterReader): Promise<Budget[]> {
   if (!(await cluster.serves(ref))) return [];
   return cluster.list<Budget>({ ...ref, atMost: LIMITS.listedBudgets + 1 });

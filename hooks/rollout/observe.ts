@@ -1,6 +1,6 @@
 /**
- * Everything that is read for a Rollout: related objects from Metacontroller's caches first; then, before a deployment,
- * live what it depends on, because caches of different kinds lag differently and a deployment cannot be undone.
+ * Everything that is read for a Rollout: first related objects from Metacontroller's caches; then, before a deployment,
+ * live reads of what it depends on, because caches of different kinds lag differently and a deployment can't be undone.
  */
 import { ROLLOUT_NAME_LABEL, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
@@ -75,7 +75,7 @@ export async function relatedRules(
       labelSelector: { matchExpressions: [{ key: boundLabel(name), operator: 'Exists' }] },
     },
     ...healthCheckRule(rollout),
-    // Equal for all Rollouts of a namespace, whichever Gates there are: the answer is cached by generation (fact M6).
+    // These don't depend on the existing Gates, because the answer is cached by generation (docs/facts.md, M6).
     ...selectingGateRules(namespace, SELECTS_ROLLOUTS_LABEL),
     ...(await homeRules(namespace, SELECTS_ROLLOUTS_LABEL, cluster)),
     ...(await budgetRules({ namespace, name }, cluster)),
@@ -93,7 +93,7 @@ async function policyRule(rollout: Rollout, cluster: ClusterReader): Promise<Rel
 
 /**
  * The rule for HealthChecks of the Rollout's own namespace; `watchedChecks` reads others live once they consent.
- * None for a selector that does not compile, which would fail the sync: the plan reports what is wrong.
+ * None for an invalid selector, which would fail the sync: the plan reports the problem.
  */
 function healthCheckRule({ metadata, spec }: Rollout): RelatedResourceRule[] {
   const labelSelector = healthCheckLabels(spec?.healthCheckSelector);
@@ -106,7 +106,7 @@ function withAllowedRefs(rollout: Rollout, { noCrossNamespaceRefs }: Settings): 
   return noCrossNamespaceRefs ? withoutForeignRefs(rollout) : rollout;
 }
 
-/** The inputs of a plan: related objects, which the cache may have too late; consent, children and Jobs live. */
+/** The inputs of a plan: related objects, which may be stale; and live reads of consent, children and Jobs. */
 export async function observe(request: CompositeRequest<Rollout>, call: HookCall): Promise<Observed> {
   const { parent: rollout, related } = request;
   const { namespace = '' } = rollout.metadata;
@@ -149,7 +149,7 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
   };
 }
 
-/** The Rollout's ImagePolicy; live if the customize answer is older than the ImagePolicy, or than its CRD. */
+/** The Rollout's ImagePolicy, read live if the customize answer is older than the ImagePolicy or its CRD. */
 async function imagePolicyOf(
   rollout: Rollout,
   related: ObjectMap,
@@ -162,8 +162,8 @@ async function imagePolicyOf(
 }
 
 /**
- * Why a child cannot be written: the installation lacks its kind, or another object has its name.
- * Metacontroller sends only our own children: a missing child has not been created yet, or another object has its name.
+ * Why a child can't be written: the installation lacks its kind, or another object has its name. Metacontroller sends
+ * only our own children, so a missing child is either not created yet, or its name is taken.
  */
 async function childProblem(
   child: Child | undefined,
@@ -181,7 +181,7 @@ async function childProblem(
   return found && !isControlledBy(found, rollout.metadata.uid) ? foreignMessage(child) : undefined;
 }
 
-/** Metadata of the releases that a decision asks about, by tag, and the tags whose metadata may still come. */
+/** The metadata of the releases that a decision needs, by tag, and the tags whose metadata may still arrive. */
 function metadataOf(
   rollout: Rollout,
   policy: ImagePolicy | undefined,
@@ -220,14 +220,17 @@ async function upstreamOf(
   return readUpstream(rollout, call, byKey && refs.map((ref) => [refKey(ref), byKey.get(refKey(ref))] as const));
 }
 
-/** Whether the upstream Rollouts may change without a sync: a consenting Namespace, or a cycle's end, triggers none. */
+/**
+ * Whether the upstream Rollouts may change without a sync: neither a Namespace's consent nor the end of a cycle
+ * triggers one.
+ */
 export function mayChangeUnseen(rollout: Rollout, { found, problem }: UpstreamRollouts): boolean {
   return problem !== undefined || upstreamRefs(rollout).length > found.length;
 }
 
 // Live reads before a deployment.
 
-/** Everything that may block a version, live, except the Gates of objects that were bound a moment ago. */
+/** Reads live everything that may block a version, except the Gates of objects that were bound a moment ago. */
 export async function readBlockers(
   { rollout, imagePolicy, bindings, healthChecks }: Observed,
   selectors: GateSelectors,
@@ -268,23 +271,23 @@ export function liveRollout({ metadata }: Rollout, cluster: ClusterReader): Prom
 
 // The objects bound to the Rollout, live.
 
-/** The deployments of the Rollout that the Flux objects of its namespace carry. */
+/** The Rollout's deployments that Flux objects of its namespace carry. */
 export async function carriedDeployments({ metadata }: Rollout, cluster: ClusterReader): Promise<CarriedDeployment[]> {
   const { namespace = '', name = '' } = metadata;
   const objects = await objectsOfKinds(KINDS_WITH_MANAGED_FIELDS, namespace, cluster);
   return deploymentsCarriedBy(objects, name);
 }
 
-/** How old the list of objects may be once the newest deployment is applied: see `readBindingsAfterApply`. */
+/** The maximum age of the list of objects once the newest deployment is applied: see `readBindingsAfterApply`. */
 const MAX_AGE_AFTER_APPLY_MS = 5000;
-/** How old it may be before a deployment, which reads the bound objects of the list again: see `liveBoundObjects`. */
+/** The maximum age before a deployment, which reads the bound objects of the list again: see `liveBoundObjects`. */
 const MAX_AGE_BEFORE_DEPLOYMENT_MS = 1000;
-/** A Rollout with more bound objects lists the namespace's objects, in place of that many reads. */
+/** The most reads of single objects. With more bound objects, the Rollout lists the namespace's objects instead. */
 const MAX_OBJECT_READS = 8;
 
 /**
- * The bindings of the objects bound to the Rollout, for a deployment that seems to be applied everywhere: their Gates
- * don't matter. An object that was bound in the last seconds may be missing: it has the version from the webhook.
+ * The bindings of the objects bound to the Rollout, for a deployment that seems to be applied everywhere. Their Gates
+ * don't matter. An object that was bound in the last seconds may be missing: the webhook has given it the version.
  */
 export async function readBindingsAfterApply(rollout: Rollout, call: HookCall): Promise<FluxBinding[]> {
   const bindings = await listBindings([rollout], call.cluster);
@@ -293,17 +296,17 @@ export async function readBindingsAfterApply(rollout: Rollout, call: HookCall): 
 }
 
 /**
- * The objects bound to the Rollout, as they are now. In a burst each Rollout of the namespace needs a list, and one of
- * thousands takes a quarter of a second of the API server's time: they share it, and each reads its own objects again.
- * Only an object that was bound within the last second, and has no FluxBinding yet, may be missing: the webhook holds
- * it.
+ * The objects bound to the Rollout, as they are now. In a burst each Rollout of the namespace needs a list, and a list
+ * of thousands takes a quarter of a second of the API server's time: so they share one, and each reads its own objects
+ * again. Only an object that was bound within the last second and has no FluxBinding yet may be missing: the webhook
+ * holds it.
  */
 async function liveBoundObjects(
   rollout: Rollout,
   bindings: readonly FluxBinding[],
   call: HookCall,
 ): Promise<readonly FluxObject[]> {
-  // The first deployment often follows the bindings of all objects by a moment.
+  // The first deployment often comes a moment after its objects were bound.
   if (!rollout.status?.history?.length) return recentBindableObjects(rollout, 0, call);
   const listed = await recentBindableObjects(rollout, MAX_AGE_BEFORE_DEPLOYMENT_MS, call);
   const known = boundObjectNames(rollout, bindings, listed);

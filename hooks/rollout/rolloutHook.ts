@@ -1,4 +1,4 @@
-/** CompositeController `rollouts`: decides a Rollout's plan and answers it. */
+/** CompositeController `rollouts`: decides a Rollout's plan, and returns its status and children. */
 import { SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import type { CompositeResponse, ObjectMap } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
@@ -24,24 +24,27 @@ import {
   relatedRules,
 } from './observe.ts';
 
-/** Nothing triggers a sync when an ImagePolicy that no rule relates appears. */
+/** The interval without an ImagePolicy: the creation of one that no rule relates triggers no sync. */
 const POLICY_REQUEUE_SECONDS = 30;
-/** Nothing triggers a sync when a ConfigMap or ImagePolicy that blocks it is deleted. */
+/** The interval while another ConfigMap or ImagePolicy has a child's name: its deletion triggers no sync. */
 const FOREIGN_REQUEUE_SECONDS = 30;
 /**
- * No sync is triggered when the Namespace of an upstream Rollout begins to consent, or when a change of another Rollout
- * ends a cycle.
+ * The interval with upstream Rollouts: neither the consent of a Namespace nor a change that ends a cycle triggers a
+ * sync.
  */
 const UPSTREAM_REQUEUE_SECONDS = 60;
-/** Live reads disagree with the cache: most objects read live trigger a sync when they change, but not all. */
+/**
+ * The interval while live reads disagree with the cache: most objects that are read live trigger a sync when they
+ * change, but not all.
+ */
 const LIVE_REQUEUE_SECONDS = 15;
-/** No sync is triggered by a budget that was created after the Rollout's customize answer. */
+/** The interval with a budget that was created after the Rollout's customize answer: its grant triggers no sync. */
 const UNWATCHED_REQUEUE_SECONDS = 5;
-/** A cache that is behind triggers a sync itself when it has caught up. */
+/** The interval while the cache is behind. It also triggers a sync when it has caught up. */
 const STALE_REQUEUE_SECONDS = 1;
 
 declare const DECIDED: unique symbol;
-/** A plan that may be carried out: made by `decidePlan` alone, at its end. */
+/** A plan that may be carried out. Only `decidePlan` makes one, at its end. */
 type DecidedPlan = Plan & { readonly [DECIDED]: true };
 
 export const rolloutHook: CompositeHook<Rollout> = {
@@ -74,7 +77,7 @@ export function toResponse(
 }
 
 /**
- * The plan. It is made again from live reads of what it depends on: the HealthChecks; the bound objects, if the head
+ * The plan, computed again from live reads of what it depends on: the HealthChecks; the bound objects, if the head
  * counts as applied; health, if the bake begins or ends; and everything that may block it, if it is irreversible.
  */
 async function decidePlan(
@@ -105,7 +108,7 @@ async function decidePlan(
   return { plan: plan as DecidedPlan, requeueAfterSeconds: recheckSeconds(first, plan, related) };
 }
 
-/** Seconds until the next sync, if live reads hold back what the cache would let through. */
+/** Seconds to the next sync, if live reads block what the cache would allow. */
 function recheckSeconds(first: Plan, plan: Plan, related: ObjectMap): number | undefined {
   const isHeldBack =
     (first.dependsOnBindings && !plan.dependsOnBindings) ||
@@ -126,9 +129,9 @@ async function deploymentsToAdopt({ rollout, bindings }: Observed, plan: Plan, {
 }
 
 /**
- * A deployment is decided from the Rollout that is stored, or not at all: a pin, a Gate or a withdrawn request that was
- * accepted a moment ago might not have reached Metacontroller's cache.
- * What is accepted after this read meets the ValidatingAdmissionPolicy `rollout-history`.
+ * Throws unless the plan was made from the stored Rollout: a pin, a Gate or the withdrawal of a request that was
+ * accepted a moment ago might not have reached Metacontroller's cache. The ValidatingAdmissionPolicy `rollout-history`
+ * covers what is accepted after this read.
  */
 async function requireFresh(rollout: Rollout, { cluster }: HookCall): Promise<void> {
   if (!isStale(rollout, await liveRollout(rollout, cluster))) return;

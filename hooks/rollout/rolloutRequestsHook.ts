@@ -12,10 +12,10 @@ import { requestIdsOf, usedAnnotations } from '../../core/rollout/evaluation/rol
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, quarterOfWait, repairedLabels } from '../hook.ts';
 
 /**
- * Until the next sync while a request is pending: changes of the status, which would show that it is handled, trigger
- * none, because each release writes the status several times.
- * Short for a new request: most are handled at once, and until its annotation is removed, the same request made again
- * has no effect. Longer for an old one, which may wait for days, on thousands of Rollouts.
+ * The time to the next sync while a request is pending. Changes of the status, which would show that the request is
+ * handled, trigger no sync, because each release writes the status several times. The time is short for a new request:
+ * most are handled at once, and until its annotation is removed, the same request made again has no effect. It is
+ * longer for an old one, which may wait for days, on thousands of Rollouts.
  */
 const SHORTEST_REQUEUE_SECONDS = 0.25;
 const LONGEST_REQUEUE_SECONDS = 10;
