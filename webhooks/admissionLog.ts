@@ -1,6 +1,6 @@
 /**
  * The log of admission requests. A dry run changes nothing, and isn't logged as a change.
- * A line reports what was admitted, which may still fail to be stored: another webhook may deny it, or the API server
+ * A line reports what was admitted. It may still fail to be stored: another webhook may deny it, or the API server may
  * report a conflict.
  */
 import type { AdmissionRequest } from '../api/admission.ts';
@@ -14,9 +14,9 @@ import { deploymentText, parseDeployments } from '../core/managedField/deploymen
 import { parseState } from '../core/objectGates/objectState.ts';
 import type { AdmissionDecision } from './response.ts';
 
-/** Until an equal denial is logged again: controllers repeat a denied write. */
+/** The time for which an equal denial isn't logged again: controllers repeat a denied write. */
 const DENIED_AGAIN_MS = 600_000;
-/** Until an equal change is logged again: a patch that meets a conflict is reviewed again at once. */
+/** The time for which an equal change isn't logged again: a patch that meets a conflict is reviewed again at once. */
 const CHANGED_AGAIN_MS = 2_000;
 
 /** The log lines of an admission request: a denial, a reverted write, or the changes that it makes. */
@@ -41,8 +41,8 @@ export function admissionDecisions(
     return request.dryRun ? [] : [line('Denied', message, [message], { isCheap: true, againAfterMs: DENIED_AGAIN_MS })];
   }
   const stored = request.oldObject as AnyObject | null | undefined;
-  // Logged for a dry run too: Flux applies in a dry run first, at each sync, and stops there if nothing changes.
-  // A managed field that is kept isn't logged: that is normal with a literal in Git.
+  // Logged for a dry run too: each sync of Flux begins with one, and ends there if nothing changes. A kept managed
+  // field isn't logged: with a literal in Git it is normal.
   if (decision.revertReason === 'gate_closed') {
     const { uid, generation } = stored!.metadata;
     const message = `${request.operation}: ${decision.warnings?.join(' ') ?? ''}`;
@@ -62,8 +62,8 @@ interface Change {
 }
 
 /**
- * Changes of a Flux object are logged by the mutating webhook: the validating one isn't called for each write
- * (manifests/webhooks/README.md).
+ * The lines about the changes that the write makes. The mutating webhook logs those of a Flux object, because the
+ * validating one isn't called for each write (manifests/webhooks/README.md).
  */
 function changesOf(route: string, { object, oldObject }: AdmissionRequest, decision: AdmissionDecision): Change[] {
   const stored = oldObject as AnyObject | null | undefined;
@@ -85,7 +85,7 @@ function fluxChanges(after: AnyObject, before: AnyObject | null | undefined): Ch
   const [was, is] = [annotation(before, GATE_STATE), annotation(after, GATE_STATE)];
   const state = is === was ? undefined : parseState(is);
   const changes: Change[] = [];
-  // An object that gets its first Gate, an open one, was held by nothing.
+  // An object whose first Gate is open wasn't held before.
   if (state && (state.is !== 'open' || parseState(was))) {
     const [reason, text] = STATES[state.is];
     changes.push({ reason, message: `${text}${'gates' in state ? `: ${state.gates.join(', ')}` : ''}` });
@@ -141,7 +141,7 @@ function requestSubject(request: AdmissionRequest): Subject {
 
 const annotation = (object: unknown, key: string) => textAt(object, 'metadata', 'annotations', key);
 
-/** The text at the path, if it is one: a route that allows objects unread may have any value there. */
+/** The text at the path; undefined for any other value: a route that allows objects unread may get any JSON. */
 function textAt(value: unknown, ...path: string[]): string | undefined {
   const found = path.reduce(childOf, value);
   return typeof found === 'string' ? found : undefined;

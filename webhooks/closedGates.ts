@@ -1,5 +1,6 @@
 /**
- * The closed Gates that stop a write: read live, bypassed with the verb `bypass` and a reason, or named in a denial.
+ * The closed Gates that stop a write. They are read live, and either bypassed with the verb `bypass` and a reason, or
+ * named in a denial.
  */
 import type { AdmissionRequest } from '../api/admission.ts';
 import { BYPASS_REASON, BYPASSED_BY, SELECTS_ROLLOUTS_LABEL } from '../api/annotations.ts';
@@ -32,8 +33,8 @@ export async function readClosed(
 }
 
 /**
- * The closed Gates that stop deployments of these Rollouts of one namespace: those that they require themselves, and
- * those of all objects bound to them, also if these have no FluxBinding.
+ * The closed Gates that stop deployments of these Rollouts of one namespace: those that the Rollouts require
+ * themselves, and those of all objects bound to them, even without a FluxBinding.
  */
 export async function readClosedOfRollouts(rollouts: readonly Rollout[], call: WebhookCall): Promise<GateResult[]> {
   const [first, ...others] = rollouts;
@@ -50,8 +51,8 @@ export async function readClosedBeforeRemoval(rollout: Rollout, call: WebhookCal
 }
 
 /**
- * The closed Gates that a write of a Rollout no longer requires, but for names that never were a Gate.
- * Nothing is read if it can drop none.
+ * The closed Gates that the Rollout no longer requires after the write, except names for which no Gate has ever
+ * existed. Reads nothing if the write can't drop a Gate.
  */
 export async function readDroppedClosed(rollout: Rollout, before: Rollout, call: WebhookCall): Promise<GateResult[]> {
   if (!mayDropGates(rollout, before)) return [];
@@ -64,8 +65,8 @@ async function readClosedRequired(
   rollouts: readonly [Rollout, ...Rollout[]],
   call: WebhookCall,
 ): Promise<{ closed: GateResult[]; bindings: FluxBinding[] }> {
-  // Before the first read: a throw between two reads would leave the first one's rejection unhandled, which ends the
-  // process.
+  // Computed before the first read: a throw between two reads would leave the first one's rejection unhandled, which
+  // ends the process.
   const namespace = rollouts[0].metadata.namespace ?? '';
   const [objects, selectors, stored] = await Promise.all([
     listBindableObjects(namespace, call.cluster),
@@ -76,7 +77,7 @@ async function readClosedRequired(
   return { closed: await readClosed(requiredGatesOf(rollouts, bindings, selectors), call), bindings };
 }
 
-// A bypass of closed Gates, or a denial.
+// A bypass of closed Gates, or the denial of one.
 
 interface Granted {
   granted: true;
@@ -88,7 +89,7 @@ interface Granted {
 }
 
 /**
- * Whether the user has the verb `bypass` on each of the closed Gates; undefined if no reason is given, or no Gate is
+ * Whether the user has the verb `bypass` on every one of the closed Gates; undefined without a reason, or if no Gate is
  * closed.
  */
 export async function reviewBypass(
@@ -104,7 +105,7 @@ export async function reviewBypass(
   }
   const gates = closed.map(({ ref }) => ref);
   const { group, resource } = KINDS.Gate;
-  // Beyond a limit any Gate may hold the object.
+  // An object beyond a limit may be held by any Gate.
   const reviewed = gates.map((ref) => (isTooMany(ref) ? { namespace: '', name: '' } : ref));
   const may = await Promise.all(
     reviewed.map((gate) => access.may(userInfo, { verb: 'bypass', group, resource, ...gate })),
@@ -162,14 +163,14 @@ export async function recordBypass(
   const message = `${username} bypassed ${gates.map(refKey).join(', ')} (${what}): ${reason}`;
   const fact = request.dryRun ? undefined : await bypassFact(regarding, request, call);
   if (fact) {
-    // The API server calls again, under another uid, when another user's write comes between.
+    // If another write comes in between, the API server calls again with another uid.
     const { kind, metadata } = regarding;
     const write = [request.operation, request.subResource ?? '', metadata.annotations?.[BYPASSED_BY], reason];
     const writeKey = ['bypass', kind, fact.object.namespace, fact.object.name, ...write].join(' ');
     const count = { name: 'rollout_hooks_gate_bypasses_total', labels: {}, key: writeKey } as const;
-    // One write may bypass some Gates for a version, and others because it drops them: each is an Event.
+    // One write may bypass some Gates for a version, and others by dropping them: each of the two is an Event.
     const key = `${writeKey} ${version ?? ''} ${gates.map(refKey).sort().join()}`;
-    // The objects that a Gate holds; other objects report themselves, or by the objects bound to them.
+    // The objects that a Gate holds. Other objects report themselves, or are reported by the objects bound to them.
     const involvedObjects = involvedObjectsOf(
       (regarding.status as GateStatus)?.heldObjects ?? [],
       fact.object.namespace,
@@ -190,18 +191,18 @@ async function bypassFact(
   if (!object) return undefined;
   const annotations = bypassRecordIn(regarding);
   if (!annotations[BYPASSED_BY]?.endsWith(` ${userInfo.username}`)) return undefined;
-  // The new object may leave out its uid.
+  // The new object may lack its uid.
   const { uid } = (oldObject ?? regarding).metadata;
   // The next write may remove the reason before the cluster is read.
   if (operation !== 'DELETE')
     return { object, uid, annotations: [annotations, { [BYPASSED_BY]: endedRecord(regarding) }] };
-  // Any client may send a request about any object: only the live object proves that oldObject is the stored one.
+  // Any client may send a request about any object. Only the live object proves that oldObject is the stored one.
   const live = await call.cluster.get(object);
   if (live?.metadata.uid !== uid || bypassRecordIn(live)[BYPASSED_BY] !== annotations[BYPASSED_BY]) return undefined;
   return { object, uid, gone: true };
 }
 
-/** The object by its identity alone: an Event may wait for seconds, and the object may be large. */
+/** The object reduced to its identity: an Event may wait for seconds, and the object may be large. */
 function bareObject({ apiVersion, kind, metadata: { namespace, name, uid } }: AnyObject): AnyObject {
   return { apiVersion, kind, metadata: { namespace, name, uid } } as AnyObject;
 }
@@ -211,7 +212,7 @@ function bypassRecordIn(object: AnyObject | undefined): Record<string, string | 
   return { [BYPASS_REASON]: reason, [BYPASSED_BY]: by };
 }
 
-/** A reference to the object in the API version that we read, not the request's. */
+/** A reference to the object in the API version that we read, which may differ from the request's. */
 function resourceRefOf({ kind, metadata }: AnyObject, namespace = ''): (ResourceRef & { name: string }) | undefined {
   const known = [...GOVERNED_KINDS, KINDS.Gate, KINDS.Rollout].find((row) => row.kind === kind);
   return known && metadata.name

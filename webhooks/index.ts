@@ -15,12 +15,12 @@ import { type AdmissionDecision, type AdmissionHandler, denied, reviewOf } from 
 import { mutateRollout, validateRollout } from './rollout/rolloutAdmission.ts';
 import { mutateRolloutStatus, validateRolloutStatus } from './rollout/rolloutStatusAdmission.ts';
 
-/** The API server takes an error of this one, and a late answer, for permission. */
+/** The webhook with failurePolicy Ignore: an error or a late answer admits the write. */
 export const FAILS_OPEN = 'mutate/flux-fails-open';
 
 const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'mutate/flux': mutateFlux,
-  // The same for webhooks with failurePolicy Ignore (manifests/webhooks/README.md).
+  // The same handler for webhooks with failurePolicy Ignore (manifests/webhooks/README.md).
   [FAILS_OPEN]: mutateFlux,
   'mutate/rollout': mutateRollout,
   'mutate/rollout-status': mutateRolloutStatus,
@@ -67,12 +67,15 @@ class ReviewError extends Error {
 /**
  * The largest review of a Flux object: the stored and the new object, each as large as
  * manifests/policies/object-sizes.yaml allows.
- * A review may be larger without being denied by that policy: it still has the status, which the API server drops
- * before the policy sees the object.
+ * A larger review may still pass that policy: it includes the status, which the API server drops before the policy sees
+ * the object.
  */
 const MAX_FLUX_REVIEW_BYTES = 3 * 1024 * 1024;
 
-/** @param call the ports of a request, by the name of its webhook: FAILS_OPEN has connections of its own */
+/**
+ * The routes of all webhooks.
+ * @param call returns the ports of a request by the name of its webhook: FAILS_OPEN has connections of its own
+ */
 export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: DecisionLog): Route[] {
   return Object.entries(WEBHOOKS).map(([name, handle]) => ({
     path: `/admission/${name}`,
@@ -99,8 +102,8 @@ export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: Deci
       return reviewOf(request, decision);
     },
     ...(name.includes('/flux') && { maxBytes: MAX_FLUX_REVIEW_BYTES }),
-    // The API server takes an error of this route for permission, so a write whose review was not read is denied. Its
-    // reviews are counted apart, so that those of webhooks that fail closed can't crowd them out.
+    // An error of this route would admit the write, so a write whose review was not read is denied. The route has
+    // limits of its own, so that reviews for webhooks that fail closed can't crowd its reviews out.
     ...(name === FAILS_OPEN && {
       hasOwnLane: true as const,
       failsOpen: true as const,
@@ -110,8 +113,8 @@ export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: Deci
 }
 
 /**
- * The webhooks that change objects of our kinds. The API server's policy of sizes comes after them, and some of what
- * they do takes half a second for an object as large as a request may be.
+ * The webhooks that change objects of our kinds. They run before the API server's policy of sizes, and for an object as
+ * large as a request may be, some of their work takes half a second.
  */
 const LIMITED_BYTES = new Set(['mutate/rollout', 'mutate/rolloutgate', 'mutate/gate', 'mutate/rolloutbudget']);
 /** More than manifests/policies/object-sizes.yaml allows, because the policy counts in another way. */
@@ -119,7 +122,7 @@ const MAX_OWN_BYTES = 131_072;
 
 /**
  * The denial of a write that the policy of sizes would deny later. A stored object that is larger may stay, and
- * Metacontroller may write it: the policy exempts Metacontroller.
+ * Metacontroller, which the policy exempts, may write it.
  */
 function sizeDenial(
   { object, oldObject, userInfo }: AdmissionRequest,
@@ -137,7 +140,7 @@ function ownBytes({ spec, metadata }: AnyObject): number {
   return goJsonBytes([spec ?? null, annotations ?? null, labels ?? null, ownerReferences ?? null, finalizers ?? null]);
 }
 
-/** The answer to a review that was not read: a denial, which is counted. */
+/** Denies a review that was not read, and counts the denial. */
 function denialOfUnread(call: () => WebhookCall) {
   return async (body: UnreadBody): Promise<AdmissionReview | undefined> => {
     const review = await reviewOfUnread(body);
@@ -148,7 +151,7 @@ function denialOfUnread(call: () => WebhookCall) {
 
 const STORES_REASONS = new Set(['mutate/rollout', 'mutate/rolloutgate', 'mutate/gate']);
 
-/** The decision, with a Warning for each reason that is stored shortened. */
+/** The decision, with a Warning for each reason that is shortened when stored. */
 function withReasonWarnings(decision: AdmissionDecision, { object, oldObject }: AdmissionRequest): AdmissionDecision {
   const longer = decision.allowed ? reasonWarnings(object, oldObject) : [];
   return longer.length === 0 ? decision : { ...decision, warnings: [...(decision.warnings ?? []), ...longer] };
@@ -175,10 +178,10 @@ async function asBadRequest<T>({ object, oldObject }: AdmissionRequest, answer: 
   }
 }
 
-// The denial of a write whose review was not read, for webhooks that fail open: the API server takes an HTTP error for
-// permission.
+// The denial of a write whose review was not read, for webhooks that fail open: with an HTTP error the API server would
+// admit the write.
 
-/** The uid in a review as Go writes it: before anything that a user has written. */
+/** The uid in a review as Go writes it, which comes before any text of a user. */
 const UID = /^\s*\{(?:"(?:kind|apiVersion)":"[^"\\]*",){2}"request":\{"uid":"([^"\\]+)"/;
 
 const FIX: Record<UnreadBody['why'], string> = {
@@ -187,11 +190,13 @@ const FIX: Record<UnreadBody['why'], string> = {
   slow: 'try again later, or make the object smaller',
 };
 
-/** The denial of a write whose review was not read; undefined if the body doesn't begin as an API server's review. */
+/**
+ * The denial of a write whose review was not read; undefined if the body doesn't begin like a review of an API server.
+ */
 export async function reviewOfUnread({ why, message, beginning }: UnreadBody): Promise<AdmissionReview | undefined> {
   const uid = UID.exec(await beginning)?.[1];
   if (uid === undefined) return undefined;
-  // Neither 409 nor 422, as everywhere: docs/facts.md, F10.
+  // Never 409 or 422: docs/facts.md, F10.
   const [code, reason] = why === 'tooLarge' ? [413, 'RequestEntityTooLarge'] : [429, 'TooManyRequests'];
   const text = `the webhook has not read this write, and can't check its Gates: ${message}: ${FIX[why]}`;
   return {

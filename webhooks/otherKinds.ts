@@ -11,7 +11,7 @@ import { type AdmissionHandler, allowed, denied } from './response.ts';
 
 const IGNORED_RECORD = `${CONTINUE_REQUEST} is written by the webhook: your change of it is ignored`;
 
-/** Admission of RolloutBudgets: records the user who resumes a version in spite of its failures. */
+/** Admission of RolloutBudgets: records the user who continues a version despite its failures. */
 export const mutateRolloutBudget: AdmissionHandler = async (request, { now }) => {
   const sent = request.object as Budget | null | undefined;
   if (!sent || request.subResource) return allowed();
@@ -46,7 +46,7 @@ export const validateHealthCheck: AdmissionHandler = async (request, { settings 
   const isForbidden = (check: HealthCheck) =>
     !('problem' in kustomizationRef(check, false)) && 'problem' in kustomizationRef(check, true);
   const before = request.oldObject as HealthCheck | null | undefined;
-  // A stored reference may stay: otherwise nothing else on the object could change, its finalizers included.
+  // A stored reference may stay: otherwise nothing else on the object could change, not even its finalizers.
   if (!isForbidden(healthCheck) || (before && isForbidden(before))) return allowed();
   const ref = kustomizationRef(healthCheck, true);
   return denied('not_permitted', `HealthCheck '${healthCheck.metadata.name}': ${'problem' in ref ? ref.problem : ''}`);

@@ -19,14 +19,14 @@ export type AdmissionDecision =
       object?: AnyObject;
       warnings?: string[];
       audit?: Record<string, string>;
-      /** Why a part of the write is not stored; absent if all of it is. */
+      /** Why a part of the write isn't stored; absent if everything is. */
       revertReason?: RevertReason | undefined;
     }
   | {
       allowed: false;
       reason: DenialReason;
       message: string;
-      /** Each on a line of its own below the message. */
+      /** Commands for the user, each on a line of its own below the message. */
       commands?: readonly CommandLine[];
       warnings?: string[];
       audit?: Record<string, string>;
@@ -38,7 +38,7 @@ export function namespaceOf(request: AdmissionRequest): string {
   return request.namespace ?? request.object?.metadata.namespace ?? request.oldObject?.metadata.namespace ?? '';
 }
 
-/** The API server may cut longer Warnings. */
+/** The longest Warning that the API server never cuts. */
 const MAX_WARNING_CHARACTERS = 120;
 
 export function allowed(warnings: string[] = []): AdmissionDecision {
@@ -59,8 +59,8 @@ export function denied(
 }
 
 /**
- * The denial. It reveals no more of Gates of other namespaces than the writer may read; access is reviewed only if
- * there is something to reveal. Without authenticated callers the writer is a claim: docs/security.md.
+ * The denial. It reveals of Gates in other namespaces only what the user may read; access is reviewed only if there is
+ * something to reveal. Without authenticated callers the user is only claimed: docs/security.md.
  */
 export async function deny(
   denial: Denial,
@@ -69,7 +69,7 @@ export async function deny(
   warnings: string[] = [],
 ): Promise<AdmissionDecision> {
   const namespace = namespaceOf(request);
-  // A denial names no more Gates than are reviewed.
+  // A denial names only Gates whose access was reviewed.
   const reviewed = uniqueRefs(hiddenGates(denial.closed ?? [], namespace)).slice(0, MAX_LISTED);
   const { group, resource } = KINDS.Gate;
   const may = await Promise.all(
@@ -109,14 +109,12 @@ function shorten(warning: string): string {
 
 type Operation = { op: 'add' | 'replace'; path: string; value: unknown } | { op: 'remove'; path: string };
 
-/** The length of `/metadata/annotations/<key>` and `/spec/postBuild/substitute`. */
+/** The length of the longest paths, `/metadata/annotations/<key>` and `/spec/postBuild/substitute`. */
 const MAX_PATH_LENGTH = 3;
 
 /**
- * The JSON Patch (RFC 6902) that makes one object of another.
- *
- * Deeper differences are replaced as a whole: a patch of each field would repeat its path, which for deeply nested
- * values is many times the size of the object.
+ * The JSON Patch (RFC 6902) from one object to the other. A deeper value is replaced as a whole: patches of single
+ * fields repeat their paths, which for deeply nested values is many times the size of the object.
  */
 export function patchOf(before: unknown, after: unknown, path: readonly string[] = []): Operation[] {
   if (before !== undefined && sameJson(before, after)) return [];

@@ -1,4 +1,6 @@
-/** Approvals in a write of a Gate: for which Rollout one is meant, and which ones a close request revokes. */
+/**
+ * Approvals in a write of a Gate: the Rollout that an approval is for, and the approvals that a close request revokes.
+ */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { ROLLOUTS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
@@ -34,7 +36,7 @@ export async function writeGateApprovals(
   const newest = closeRequestOf(gate, call.now);
   const closes = newest && accepted.some(({ action, at }) => action === 'close' && at === newest.at);
   const closeRequest = old && closeRequestOf(old, call.now);
-  // A request to close may be dated up to a minute ahead: an approval after it counts all the same.
+  // A request to close may be dated up to a minute ahead; an approval made after it counts nevertheless.
   const now = closeRequest ? Math.max(call.now, closeRequest.at + 1000) : call.now;
   const write = { object: gate, old, keys: APPROVAL_KEYS.Gate, by: userInfo.username, now };
   const standing = old ? standingApprovals(old, call.now) : recordedOn(undefined, write.keys);
@@ -44,8 +46,8 @@ export async function writeGateApprovals(
 }
 
 /**
- * Why a request to open is denied: on a Gate with approvals, no single user can open it.
- * A ServiceAccount's request is ignored instead, because it may come from a sync.
+ * Why a request to open is denied: no single user can open a Gate with approvals. A ServiceAccount's request is ignored
+ * instead, because it may come from a sync.
  * @param gate with the record of the accepted requests
  */
 export function openingProblem(
@@ -72,7 +74,7 @@ export async function openForWarnings(gate: Gate, old: Gate | undefined, call: W
   const version = evaluateGate(gate, now).openFor;
   const isNew = old === undefined || version !== evaluateGate(old, now).openFor;
   if (version === undefined || !isNew || splitTarget(version).rollout !== undefined) return [];
-  // If the Rollouts can't be read, an opening isn't denied for the sake of a Warning.
+  // A Warning must not deny an opening: if the Rollouts can't be read, there is none.
   const requiring = await readAllRequiring(gate, version, call).catch(() => []);
   if (requiring.length < 2) return [];
   const which = typeof requiring === 'string' ? 'every Rollout' : `each of ${requiring.length} Rollouts`;
@@ -81,13 +83,12 @@ export async function openForWarnings(gate: Gate, old: Gate | undefined, call: W
   ];
 }
 
-/** Characters of a version in a Warning, which may have 120. */
+/** The most characters of a version in a Warning, which may have 120 in all. */
 const MAX_VERSION_CHARACTERS = 32;
 
 /**
  * The version and Rollout that an approval is for, read live: an approval is rare.
- * A value that names its Rollout costs one read, and depends on no other Rollout. Without a name those that require the
- * Gate are read.
+ * If the value names a Rollout, only that one is read; otherwise all that require the Gate.
  */
 async function readTarget(gate: Gate, value: string, call: WebhookCall): Promise<ApprovalTarget> {
   const { version, rollout: named } = splitTarget(value);
@@ -112,12 +113,15 @@ function requiringAmong(gate: Gate, rollouts: readonly Rollout[], namespaces: Re
   return rollouts.filter((each) => requiring.has(refKey(identityOf(each))));
 }
 
-/** Below the 5 s that the API server waits for the webhook: the Rollouts that require the Gate are read afterwards. */
+/**
+ * The time limit for a list. The API server waits 5 s for the webhook, and the Rollouts that require the Gate are read
+ * afterwards.
+ */
 const MAX_LIST_MS = 2500;
 
 /**
- * The Rollouts that require the Gate; a sentence if they are unknown or too many. Those of other namespaces are found
- * in the list that all Gates share: any tenant may approve on a Gate again and again.
+ * The Rollouts that require the Gate; a sentence if they are unknown or too many. Those of other namespaces come from
+ * the list that all Gates share, because any tenant may approve on a Gate again and again.
  */
 async function readAllRequiring(gate: Gate, version: string, call: WebhookCall): Promise<Rollout[] | string> {
   const { namespace: home } = identityOf(gate);
@@ -137,7 +141,7 @@ async function readAllRequiring(gate: Gate, version: string, call: WebhookCall):
   return requiringAmong(gate, found, namespaces);
 }
 
-/** The result, or undefined if it isn't there in time. */
+/** The result; undefined if it isn't available in time. */
 async function withinMs<T>(ms: number, reading: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
@@ -151,8 +155,8 @@ function nameRolloutText(why: string, version: string): string {
 }
 
 /**
- * The one of the Rollouts that has the version. Several are a problem: an equal tag of another application is another
- * version.
+ * The only one of these Rollouts that has the version. Several are a problem, because the same tag of another
+ * application is another version.
  */
 function targetAmong(rollouts: readonly Rollout[], version: string, named: string | undefined): ApprovalTarget {
   if (!rollouts[0]) {
@@ -171,7 +175,7 @@ function targetAmong(rollouts: readonly Rollout[], version: string, named: strin
   const { requesters } = requestersOf(found, version);
   const target = { version, rollout, uid: found.metadata.uid, requesters };
   if (rollouts.length === 1) return target;
-  // Any tenant may make a Rollout require the Gate, and have the version before the one that the approver means.
+  // Any tenant can create a Rollout that requires the Gate and has the version before the intended Rollout has it.
   const what = version.slice(0, MAX_VERSION_CHARACTERS);
   return { ...target, warning: `approved ${what} of Rollout ${rollout}: no other that requires this Gate has it` };
 }

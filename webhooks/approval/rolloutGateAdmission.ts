@@ -39,7 +39,7 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
   return sameJson(gate, sent) ? allowed(written.warnings) : { allowed: true, object: gate, warnings: written.warnings };
 };
 
-/** The annotations that record who changed the lists; a schedule's own writes have no user. */
+/** The annotations that record the users who changed the lists. A schedule's own writes have no user. */
 function listAnnotations(
   { metadata, spec }: RolloutGate,
   old: RolloutGate | undefined,
@@ -48,15 +48,15 @@ function listAnnotations(
 ): Record<string, string | undefined> {
   const before = parseListed(old?.metadata.annotations?.[LISTED]);
   const given = metadata.annotations?.[REASON];
-  // An unchanged reason belongs to an earlier write, made while the webhook was down.
+  // An unchanged reason belongs to an earlier write, which was made while the webhook was down.
   const reason = given === old?.metadata.annotations?.[REASON] ? undefined : given;
   const write = by === settings.metacontrollerUser ? undefined : { by, reason, now };
   return { [REASON]: undefined, [LISTED]: formatListed(nextListEntries(spec, old?.spec, before, write)) };
 }
 
 /**
- * Allows each write: a RolloutGate holds nothing, so a user who may delete it may do so.
- * If it required approvals, its Rollout reports the user who deleted it.
+ * Allows every deletion that RBAC allows, because a RolloutGate holds nothing. If it required approvals, its Rollout
+ * reports the user.
  */
 export const validateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
   const gate = request.oldObject as RolloutGate | null | undefined;

@@ -65,7 +65,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   };
 }
 
-/** Whether the API server will reject the write, or it changes nothing that Gates and Rollouts govern. */
+/** Whether the API server will reject the write anyway, or the write changes nothing that Gates and Rollouts govern. */
 function needsNoDecision(object: FluxObject, stored: FluxObject, request: AdmissionRequest): boolean {
   // A write in an older version may drop fields that neither object has here: `lostFieldsDenial` compares with what is
   // stored.
@@ -77,7 +77,7 @@ function fieldManagerOf({ options }: AdmissionRequest): string | undefined {
   return typeof fieldManager === 'string' ? fieldManager : undefined;
 }
 
-/** Checks that no other webhook has changed what `mutateFlux` had decided: they have had their turn. */
+/** Checks that no other webhook has changed what `mutateFlux` decided. */
 export async function validateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const write = fluxWriteOf(request);
   const { object, oldObject: stored } = write;

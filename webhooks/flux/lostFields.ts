@@ -1,6 +1,4 @@
-/**
- * A write in a version that Flux serves beside the one it stores may drop fields that only the stored one has.
- */
+/** Writes in another API version than the stored one, which may drop fields that only the stored version has. */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { governedKindOf, KINDS, resourceOf } from '../../api/kinds.ts';
@@ -11,8 +9,8 @@ import { identityOf } from '../../core/kube/names.ts';
 import { type Denial, subjectOf } from '../../core/objectGates/gateTexts.ts';
 
 /**
- * The denial of a write of a held object in a version that Flux serves beside the one it stores, and that lacks a
- * field of the stored spec: no webhook can bring back what such a write drops.
+ * Denies a write of a held object in another API version than the stored one, if that version lacks a field of the
+ * stored spec: no webhook can restore what such a write drops.
  * @param closed the Gates that hold the object
  */
 export async function lostFieldsDenial(
@@ -28,7 +26,7 @@ export async function lostFieldsDenial(
   const stored = await call.cluster.get<FluxObject>({ ...resourceOf(KINDS[governed]), ...identityOf(oldObject) });
   if (!stored || sameJson(stored.spec, oldObject.spec)) return undefined;
   const lost = Object.keys(stored.spec ?? {}).filter((key) => !sameJson(stored.spec?.[key], oldObject.spec?.[key]));
-  // The other version may only add a default.
+  // The other version may merely add a default.
   if (lost.length === 0) return undefined;
   return {
     reason: 'gate_closed',

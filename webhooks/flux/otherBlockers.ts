@@ -1,4 +1,4 @@
-/** Hints in the answer to a write of a Flux object: what else is closed or suspended, and so the next obstacle. */
+/** Hints in the answer to a write of a Flux object: what else is closed or suspended. */
 import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { GOVERNED_KINDS, resourceOf } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
@@ -10,7 +10,7 @@ import { isSuspendedByUs } from '../../core/objectGates/objectState.ts';
 import { readClosedOfRollouts } from '../closedGates.ts';
 
 /**
- * The denial. If it sends the writer to a Rollout to deploy there, it also names the closed Gates for which that
+ * The denial. If it tells the user to deploy through a Rollout, it also names the closed Gates for which that
  * deployment would wait.
  */
 export async function withClosedGates(
@@ -31,8 +31,8 @@ export async function withClosedGates(
 }
 
 /**
- * A Warning that the sync's source is held as well, and so brings nothing new.
- * None if the source cannot be read: advice must not stop an emergency.
+ * The Warning that the sync's source is held too, and so fetches nothing new. There is none if the source can't be
+ * read: a hint must not stop an emergency.
  */
 export async function heldSourceWarning(sync: FluxObject, { cluster }: WebhookCall): Promise<string[]> {
   const chart = sync.spec?.chart as { spec?: { sourceRef?: SourceRef } } | undefined;

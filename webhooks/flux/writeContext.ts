@@ -1,6 +1,6 @@
 /**
- * The cluster's state that the decision on one write of a Flux object depends on. Read live, by name, only what is
- * named, all at once: a cache could be stale.
+ * The cluster's state for the decision on one write of a Flux object. Reads are live, because a cache could be stale;
+ * by name; and concurrent.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { SELECTS_LABEL } from '../../api/annotations.ts';
@@ -25,7 +25,7 @@ import { inParallel } from '../../live/inParallel.ts';
 import { readClosedOfRollouts } from '../closedGates.ts';
 import { namespaceOf } from '../response.ts';
 
-/** The object as it is written, absent in a deletion, and as it is stored, absent in a creation. */
+/** The object as written, absent in a deletion, and as stored, absent in a creation. */
 export interface Write {
   object: FluxObject | undefined;
   oldObject: FluxObject | undefined;
@@ -34,7 +34,7 @@ export interface Write {
 
 export function fluxWriteOf(request: AdmissionRequest): Write {
   const namespace = namespaceOf(request);
-  // In a CREATE the object may leave its namespace to the request.
+  // In a CREATE, only the request may have the namespace.
   const inNamespace = (object: KubeObject | null | undefined): FluxObject | undefined => {
     if (!object || object.metadata.namespace) return object ?? undefined;
     return { ...object, metadata: { ...object.metadata, namespace } };
@@ -52,9 +52,9 @@ export async function readContext(write: Write, request: AdmissionRequest, call:
 }
 
 /**
- * The Gates, listed as they are now. A write of Metacontroller that suspends the object names the Gate for which it
- * does: a freeze of many objects needs no lists. Any other of its writes brings a version or resumes the object, and a
- * Gate may have begun to select the object since.
+ * Reads the Gates. A write of Metacontroller that suspends the object names the Gate that requires it, so a freeze of
+ * many objects needs no lists. Any other write of Metacontroller sets a version or resumes the object, and a Gate may
+ * have begun to select the object since.
  */
 async function readGatesOfWrite(write: Write, { userInfo }: AdmissionRequest, call: WebhookCall): Promise<GateContext> {
   const { object, oldObject } = write;
@@ -67,20 +67,20 @@ async function readGatesOfWrite(write: Write, { userInfo }: AdmissionRequest, ca
 }
 
 /**
- * The cluster's state for the check of a write that has been through the mutating webhook: what selects the object is
- * in its annotations, or a Gate in them holds it.
+ * The cluster's state for the validation of a write. The mutating webhook has run: its annotations name the Gates that
+ * select the object, or a Gate that holds it.
  */
 export function readValidationContext(write: Write, call: WebhookCall): Promise<WriteContext> {
   const readOthers = async () => ({ rollouts: await readBoundRollouts(write, call) });
   return withOthersUnlessHeld(readGateContext(write, false, call), write, readOthers);
 }
 
-/** The inputs of a decision that are left out if a Gate holds the object. */
+/** The inputs of a decision that aren't needed if a Gate holds the object. */
 type Others = Omit<WriteContext, keyof GateContext>;
 
 /**
- * The Gates, with the others unless a Gate holds the object: to how many Rollouts it is bound, and how large
- * they are, is up to the tenant whom the Gate holds.
+ * The Gates, and the other inputs unless a Gate holds the object: the tenant decides how many Rollouts the object is
+ * bound to, and how large they are.
  */
 async function withOthersUnlessHeld(
   readingGates: Promise<GateContext>,
@@ -89,10 +89,10 @@ async function withOthersUnlessHeld(
 ): Promise<WriteContext> {
   const none: Others = { rollouts: new Map() };
   const isHeld = async () => isWriteHeld(write, await readingGates);
-  // Of an object that is marked as held, the other reads don't even begin.
+  // If the object is marked as held, the other reads don't start.
   if (readState(write.oldObject)?.is === 'closed' && (await isHeld())) return { ...(await readingGates), ...none };
   const readingOthers = readOthers();
-  // If the object is held, these reads aren't awaited: their failure must not end the process.
+  // Not awaited if the object is held; then a failure must not end the process.
   readingOthers.catch(() => {});
   const others = (await isHeld()) ? none : await readingOthers;
   return { ...(await readingGates), ...others };
@@ -104,7 +104,7 @@ function isWriteHeld({ object, oldObject }: Write, gates: GateContext): boolean 
   const isBypassing = readState(object)?.is === 'bypassing' || readState(oldObject)?.is === 'bypassing';
   if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
   const { closed } = objectGates(oldObject, gates);
-  // A Rollout's deployment that bypasses these closures sets the managed fields of a bypassed object too.
+  // A deployment that bypasses these closures also sets the managed fields of an object in the state `bypassed`.
   return closed.length > 0 && !isBypassed(readState(oldObject), closed.map(closureKey));
 }
 
@@ -137,7 +137,7 @@ async function readGateContext(
 }
 
 /**
- * The closed Gates of the Rollouts from which this write unbinds the object, those of their other objects included.
+ * The closed Gates of the Rollouts from which this write unbinds the object, including those of their other objects.
  */
 export async function readClosedOfUnbound(
   { object, oldObject, namespace }: Write,
@@ -157,27 +157,28 @@ function readBoundRollouts(
   { object, oldObject, namespace }: Write,
   call: WebhookCall,
 ): Promise<WriteContext['rollouts']> {
-  // An apply may leave out the annotation that names a Rollout. Behind a closed Gate the annotation stays, and that
-  // Rollout may be the one that bypasses the Gate: so the Rollouts of both versions are read.
+  // The Rollouts of both the old and the new object: behind a closed Gate an apply can't remove the annotation that
+  // names a Rollout, and that Rollout may be the one that bypasses the Gate.
   const names = object ? [object, oldObject].flatMap((each) => (each ? rolloutsOfObject(each) : [])) : [];
   return readNamedRollouts(names, namespace, call);
 }
 
-/** The source that an object with managed fields shares its namespace with, unless the write doesn't need it. */
+/** The object's source, if it is in the same namespace and the write depends on it. */
 async function readSource(
   { object, oldObject, namespace }: Write,
   rollouts: WriteContext['rollouts'],
   { cluster }: WebhookCall,
 ): Promise<Pick<WriteContext, 'source' | 'isSourceUnread'>> {
   const ref = object && managedFieldsOf(object).fields.length > 0 ? sourceOf(object) : undefined;
-  // Of the kinds that a Kustomization applies, only this one has a managed field, in its own namespace.
+  // Of the sources of a Kustomization, only an OCIRepository has a managed field, and only one in the same namespace
+  // counts.
   if (!object || ref?.kind !== 'OCIRepository' || ref.namespace !== namespace) return {};
   if (oldObject && needsNoSource(object, oldObject, rollouts)) return { isSourceUnread: true };
   const source = await cluster.get<FluxObject>({ ...resourceOf(KINDS.OCIRepository), namespace, name: ref.name });
   return { source };
 }
 
-/** The Kustomization that applies the object, if the write ends the wait for it. */
+/** The Kustomization that applies the object, if this write may end the wait for it. */
 async function readApplier({ object, oldObject }: Write, { cluster }: WebhookCall): Promise<FluxObject | undefined> {
   const applier = object && endsOpening(object, oldObject) ? applierOf(object) : undefined;
   return applier && cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier });

@@ -1,6 +1,6 @@
 /**
- * Admission of Gates: records the users of requests; denies Gates that can't be evaluated, a selection beyond the
- * user's rights, and the deletion or the owner of a Gate that others still wait for.
+ * Admission of Gates. Records the users of requests. Denies Gates that can't be evaluated, selections beyond the user's
+ * rights, and the deletion or an owner of a Gate that still holds objects.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { ACCEPTED_REQUEST, APPROVALS, BYPASS_REASON, REASON, SCHEDULED_BY, USED_CALLS } from '../../api/annotations.ts';
@@ -36,11 +36,11 @@ import { openForWarnings, openingProblem, writeGateApprovals } from '../approval
 import { bypassOrDeny, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
 
-/** A verb on gates, for the whole cluster. */
+/** The verb on gates that a selection in other namespaces requires, for the whole cluster. */
 const SELECT_NAMESPACES = 'select-namespaces';
 
 /**
- * Writes the labels, and the records of accepted requests, approvals and webhook calls: from the stored records and
+ * Writes the labels, and the records of accepted requests, approvals and calls. They come from the stored records and
  * this request, never from the writer's text.
  */
 export async function mutateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
@@ -51,13 +51,14 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   const [mine, before] = [gate, old].map((each) => each?.metadata.annotations ?? {});
   const isGranted = await grantsDeletionOrOwner(gate, old, request, call);
   const acceptance = acceptRequests(gate, old, username, now);
-  // As it will be stored: the approvals depend on which of its requests counts.
+  // The Gate as it will be stored: the approvals depend on which of its requests counts.
   const recorded = annotate(gate, ACCEPTED_REQUEST, acceptance.record);
   const written = await writeGateApprovals(recorded, old, acceptance, request, call);
   const opening = openingProblem(recorded, old, acceptance, request, call);
   const problem = opening ?? (written.problem === undefined ? undefined : { text: written.problem });
   if (problem) return denied('invalid', { ...problem, text: `Gate '${refKey(identityOf(gate))}': ${problem.text}` });
-  // A signed call comes with a request, also if the same second has one already: other writes have no calls to record.
+  // Calls are recorded only in a write with a request, which a call always has, even if another one has the same
+  // second.
   const isRequest = acceptance.accepted.length + acceptance.ignored.length > 0;
   const stored = annotateAll(recordReason(gate, old, username, now, isGranted), {
     ...written.annotations,
@@ -65,13 +66,15 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
     [SCHEDULED_BY]: nextScheduleRecord(gate, old, username, now),
     [REASON]: undefined,
     [USED_CALLS]: keptCalls(isRequest ? mine![USED_CALLS] : undefined, before![USED_CALLS], now),
-    // The record of a RolloutGate, which means nothing on a Gate.
+    // The record of a RolloutGate, which has no meaning on a Gate.
     [APPROVALS]: before![APPROVALS] === undefined ? undefined : mine![APPROVALS],
   });
   return { allowed: true, object: label(stored, selectsLabels(gate)), warnings: written.warnings };
 }
 
-/** Whether a new reason lets its author, who may bypass the closed Gate, delete it or give it an owner. */
+/**
+ * Whether a new reason lets its author delete the closed Gate or give it an owner: only if the author may bypass it.
+ */
 async function grantsDeletionOrOwner(
   gate: Gate,
   old: Gate | undefined,
@@ -92,7 +95,7 @@ export async function validateGate(request: AdmissionRequest, call: WebhookCall)
   if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
   const reach = await reachProblem(gate, old, request, call);
   if (reach) return denied('not_permitted', reach);
-  // The garbage collector may then delete the Gate, whose deletions are never denied.
+  // With an owner, the garbage collector may delete the Gate, and its deletions are never denied.
   const owner = old && gainsOwner(gate, old) ? await decideDeletionOrOwner(gate, old, request, call) : allowed();
   if (!owner.allowed) return owner;
   const warnings = [
@@ -109,8 +112,8 @@ function gatesOfWrite({ object, oldObject }: AdmissionRequest): { gate?: Gate; o
 }
 
 /**
- * Why the user isn't allowed to make or change a selection beyond the Gate's own namespace: it holds objects of other
- * teams, so it takes a right for the whole cluster. A stored selection stays.
+ * Why the user isn't allowed to add or change a selection beyond the Gate's own namespace. It holds objects of other
+ * teams, so it requires a right for the whole cluster. A stored selection may stay.
  */
 async function reachProblem(
   gate: Gate,
@@ -135,8 +138,8 @@ async function reachProblem(
   );
 }
 
-// Deletion. A closed Gate that holds an object isn't deleted: objects that name it would wait for a Gate that no user
-// can open, and objects that it selects would be free. The deletion of a Gate with approvals is reported.
+// Deletion. The deletion of a closed Gate that holds an object is denied: objects that name it would wait for a Gate
+// that no user can open, and objects that it selects would be free. The deletion of a Gate with approvals is reported.
 
 const MAX_OBJECTS_IN_DENIAL = 3;
 
@@ -175,7 +178,7 @@ async function decideDeletionOrOwner(
   const held = blocking.map(requirerText).sort();
   const isDeleted = request.operation === 'DELETE';
   if (held.length === 0) return allowed(othersNaming === 0 ? [] : [strandedWarning(othersNaming, isDeleted)]);
-  // Approvals let versions through, and open nothing else.
+  // An approval only lets a version through, and doesn't release the object.
   const [first, commands] = opensByRequest
     ? ['Open it first.', [openGateCommand(ref)]]
     : [APPROVALS_BEFORE_DELETION, []];
@@ -191,7 +194,7 @@ async function decideDeletionOrOwner(
   return bypassOrDeny(gate, [{ ref }], () => ({ reason: 'gate_closed', text, commands }), request, call);
 }
 
-/** The Warning about objects of other namespaces that name the Gate, which a release doesn't free. */
+/** The Warning about objects of other namespaces that name the Gate: they stay held. */
 function strandedWarning(count: number, isDeleted: boolean): string {
   const others = `objects in other namespaces (${count})`;
   return isDeleted
@@ -200,10 +203,11 @@ function strandedWarning(count: number, isDeleted: boolean): string {
 }
 
 /**
- * The objects that the Gate's deletion would lock or release (`blocking`), and how many objects of other namespaces
- * only name the Gate (`othersNaming`), by its status. Read live: a deletion is rare, and a cache may lack an object.
- * Other namespaces are read only if the Gate may select objects there: any tenant may delete a Gate, and begin again.
- * Of their Rollouts only the metadata is read: large ones must not keep a user from deleting a Gate.
+ * The objects that the Gate's deletion would lock or release (`blocking`), and by its status the number of objects in
+ * other namespaces that only name the Gate (`othersNaming`). Read live, because a cache may lack an object, and a
+ * deletion is rare. Other namespaces are read only if the Gate may select objects there, because any tenant may delete
+ * Gates again and again. Only the metadata of their Rollouts is read, so that large ones can't keep a user from
+ * deleting a Gate.
  */
 async function readRequirers(
   gate: Gate,
@@ -227,6 +231,6 @@ async function readRequirers(
     }
   };
   await Promise.all([bindings(), rollouts({ namespace }), ...(beyond ? [rollouts({ metadataOnly: true })] : [])]);
-  // If no object blocks, those elsewhere only name the Gate.
+  // If no object blocks the deletion, all others only name the Gate.
   return { blocking, othersNaming: (gate.status?.heldObjects ?? []).filter(isElsewhere).length };
 }

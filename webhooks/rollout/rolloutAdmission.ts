@@ -1,4 +1,4 @@
-/** Admission of Rollouts: records the users of requests, and denies specs that make no sense. */
+/** Admission of Rollouts: records the users of requests, and denies invalid specs. */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import {
   BYPASS_FOR,
@@ -43,8 +43,8 @@ import { decideDeletion, decideEvasion } from './rolloutEvasion.ts';
 import { rolloutWarnings } from './rolloutWarnings.ts';
 
 /**
- * Records for each one-shot request the admission request that made it, so that each takes effect once; and labels the
- * Rollout for HealthChecks.
+ * Records the admission request that made each one-shot request, so that each takes effect once; and labels the Rollout
+ * for HealthChecks.
  */
 export const mutateRollout: AdmissionHandler = async (request, call) => {
   const sent = request.object as Rollout | null | undefined;
@@ -84,7 +84,7 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
 
 /**
  * The Rollout with this status instead of its own.
- * The stored status decides, never the writer's: the API server drops the status of a write to spec or metadata only
+ * Decisions need the stored status: the API server drops the writer's status from a write to spec or metadata only
  * after this webhook.
  */
 function withStatus(rollout: Rollout, status: Rollout['status']): Rollout {
@@ -118,8 +118,8 @@ function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { 
 }
 
 /**
- * Whether this write decides who requested the next deployment.
- * A force-deploy or pinned version that waits keeps its requester, even if other users request other versions.
+ * Whether the user of this write is the requester of the next deployment. A waiting force-deploy or pinned version
+ * keeps its requester, even if other users request other versions.
  */
 function decidesRequester(rollout: Rollout, before: Rollout | undefined, hasNewRequest: boolean): boolean {
   const pins = changesWantedVersion(rollout, before) && rollout.spec?.wantedVersion;
@@ -133,8 +133,8 @@ function isPinPending({ spec, status }: Rollout): boolean {
 }
 
 /**
- * The ids of the pending requests: this admission request's for a new or changed annotation; others keep their id, even
- * if the write has another text for it.
+ * The ids of the pending requests. A new or changed annotation gets the id of this admission request; others keep
+ * theirs, even if the write contains another text.
  */
 function requestIds(rollout: Rollout, before: Rollout | undefined, { uid }: AdmissionRequest) {
   const old = before?.metadata.annotations;
@@ -183,7 +183,7 @@ function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {
   ];
 }
 
-// A new `spec.after`, with live reads: a cycle is denied, and an upstream Rollout that doesn't exist gets a Warning.
+// A new `spec.after`, checked with live reads: a cycle is denied, and a missing upstream Rollout gets a Warning.
 
 interface Order {
   /** Why the order is denied. */

@@ -1,6 +1,6 @@
 /**
- * A bypass on a Rollout: one deployment bypasses the Gates that are closed now, its own and those of the objects bound
- * to it.
+ * A bypass on a Rollout: one deployment bypasses the Gates that are closed now, both the Rollout's and those of its
+ * bound objects.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { BYPASS_FOR, BYPASS_REASON, BYPASSED_GATES } from '../../api/annotations.ts';
@@ -21,9 +21,9 @@ import { listBindings } from '../../live/gateReads.ts';
 import { readClosedOfRollouts, readDroppedClosed, recordBypass, reviewBypass } from '../closedGates.ts';
 
 interface RolloutBypass {
-  /** The annotation BYPASSED_GATES; undefined if no bypass is in force. */
+  /** The value of the annotation BYPASSED_GATES; undefined if no bypass is in force. */
   grant?: string | undefined;
-  /** Whether the reason in this write bypasses anything. */
+  /** Whether the reason in this write bypasses a Gate. */
   counts: boolean;
   warnings: string[];
   audit?: Record<string, string>;
@@ -52,13 +52,13 @@ export async function bypassOf(
     readDroppedClosed(rollout, before, call),
   ]);
   const bypass = await reviewBypass(closed, reason, request, call);
-  // A reason may be for Gates that the write drops: it counts, and needs neither a version nor the right for the other
-  // Gates. The validating webhook reviews the bypass of the dropped ones.
+  // A reason for Gates that the write drops counts without a version and without the right for the other Gates. The
+  // validating webhook reviews the bypass of the dropped ones.
   const drops = dropped.length > 0;
   if (!bypass) return { ...unchanged, counts: drops };
   if (!bypass.granted) {
     if (drops) return { ...unchanged, counts: true, warnings: [`Other Gates are not bypassed: ${bypass.why}`] };
-    // A Git sync that brings a reason along is not denied: a denial would stop everything else in it.
+    // A Git sync with a reason isn't denied, because a denial would stop everything else in that sync.
     if (!mayRequestBypass(username, call.settings.bypassServiceAccounts))
       return { ...unchanged, warnings: [`Bypass denied: ${bypass.why}`] };
     const text = `Rollout '${rollout.metadata.name}' is not stored`;
@@ -75,7 +75,7 @@ export async function bypassOf(
   const audit = await recordBypass({ ...bypass, version: deployment?.version }, stored, request, call);
   if (!deployment) return { ...unchanged, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
   const grant = formatBypassGrant({ ...deployment, grantedAt: call.now, closures: closed.map(closureKey) });
-  // For a version that the write requests, webhooks/rollout/rolloutWarnings.ts warns.
+  // webhooks/rollout/rolloutWarnings.ts warns about a version that the write requests.
   const bypasses =
     target.is === 'deployment' && !target.requestsVersion ? [bypassWarning(deployment.version, closed)] : [];
   return { grant, counts: true, audit, warnings: [...bypasses, ...(await newerSourceWarnings(rollout, call))] };
@@ -86,8 +86,8 @@ const NOTHING_WAITS =
 const NO_REASON = `${BYPASS_FOR} has no effect without a new ${BYPASS_REASON} in the same write`;
 
 /**
- * The stored grant, for as long as its reason is there, and from the start of its deployment until that is applied:
- * Flux removes kubectl's annotations from a Rollout that comes from Git. A grant that the write brings along doesn't
+ * The stored grant. It stays as long as its reason does, and from the start of its deployment until this is applied,
+ * because Flux removes kubectl's annotations from a Rollout that comes from Git. A grant in the write itself doesn't
  * count.
  */
 function keptGrant(rollout: Rollout, before: Rollout | undefined): string | undefined {
@@ -97,11 +97,11 @@ function keptGrant(rollout: Rollout, before: Rollout | undefined): string | unde
   return before && (hasReason || bypassGrantEnds(before) !== undefined) ? old?.[BYPASSED_GATES] : undefined;
 }
 
-// A running Kustomization also applies everything else that its source has fetched since.
+// Warnings about newer sources: a Kustomization that runs also applies everything else that its source has fetched.
 
 /**
  * Warnings for the first few bound Kustomizations whose source has fetched something newer than they have applied.
- * None for a source that the Rollout manages: it fetches the deployment itself.
+ * None for a source that the Rollout manages, because it fetches just the deployment.
  */
 async function newerSourceWarnings(rollout: Rollout, call: WebhookCall): Promise<string[]> {
   const bindings = await listBindings([rollout], call.cluster);
@@ -121,7 +121,7 @@ async function newerSourceWarning(
   const resource = source && sourceResource(source);
   if (!source || !resource || !target) return undefined;
   const { apiVersion, kind, ...named } = source;
-  // Advice must not stop an emergency.
+  // A hint must not stop an emergency.
   const read = (ref: ResourceRef & { name: string }) => cluster.get<FluxObject>(ref).catch(() => undefined);
   const [object, sync] = await Promise.all([
     read({ apiVersion, resource, ...named }),

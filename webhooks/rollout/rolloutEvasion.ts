@@ -1,6 +1,6 @@
 /**
- * Writes of a Rollout that would evade a closed Gate: allowed as a bypass, or denied. A decision is undefined if the
- * write evades no closed Gate.
+ * Writes of a Rollout that would evade a closed Gate: they are allowed as a bypass, or denied. A decision is undefined
+ * if the write evades none.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -22,7 +22,7 @@ type Decision = Promise<AdmissionDecision | undefined>;
  * Decides three writes while a Gate is closed: one that stops requiring the Gate; one that adds an owner reference,
  * because the garbage collector could then delete the Rollout; and one that adds spec.writeBack or changes its
  * ImagePolicy, because Git could then set any version.
- * A user may bypass either all the Gates that the write evades, or none.
+ * The user has to be allowed to bypass all Gates that the write evades.
  */
 export async function decideEvasion(
   rollout: Rollout,
@@ -35,7 +35,7 @@ export async function decideEvasion(
     const dropped = await readDroppedClosed(rollout, before, call);
     return decideBehind(dropped, rollout, 'remove a closed Gate from its required Gates', 'write', request, call);
   }
-  // All that the Rollout required: the Gates that the write drops are among them.
+  // All Gates that the Rollout required, including those that the write drops.
   const closed = await readClosedBeforeRemoval(before, call);
   return decideBehind(closed, rollout, `${release} while a Gate that it requires is closed`, 'write', request, call);
 }
@@ -47,7 +47,7 @@ function changeInGit(rollout: Rollout, before: Rollout): string | undefined {
   return isSamePolicy ? undefined : 'have spec.releasesImagePolicy changed beside spec.writeBack';
 }
 
-/** Decides a deletion: to delete the Rollout and create it again would evade its Gates. */
+/** Decides a deletion: deleting the Rollout and creating it again would evade its Gates. */
 export async function decideDeletion(rollout: Rollout, request: AdmissionRequest, call: WebhookCall): Decision {
   if (isSystemDeleter(request.userInfo.username)) return undefined;
   const closed = await readClosedBeforeRemoval(rollout, call);
@@ -55,8 +55,8 @@ export async function decideDeletion(rollout: Rollout, request: AdmissionRequest
 }
 
 /**
- * Decides a write of the status that adds a deployment, which would be rolled out as the Rollout's own are, or that
- * lets the newest one bypass its Gates again after it has failed.
+ * Decides a write of the status that adds a deployment, which would be rolled out like the Rollout's own, or that lets
+ * the newest deployment bypass its Gates again after it has failed.
  */
 export async function decideAddedDeployment(
   rollout: Rollout,
@@ -80,7 +80,7 @@ function addsDeployment({ status }: Rollout, { status: before }: Rollout): boole
   return head !== undefined && (!known || head.id !== known.id);
 }
 
-/** Whether a write of the status puts the bypass of the newest deployment in force again. */
+/** Whether a write of the status reactivates the bypass of the newest deployment. */
 function revivesBypass(rollout: Rollout, before: Rollout, now: EpochMs): boolean {
   const end = bypassGrantEnds(before) === undefined ? bypassGrantEnds(rollout) : undefined;
   return end !== undefined && now < end;

@@ -1,5 +1,5 @@
 /**
- * Admission of a Rollout's status, written by users, dashboards and tests: they don't set `revision`, and typed clients
+ * Admission of a Rollout's status that users, dashboards and tests write. They don't set `revision`, and typed clients
  * of the Go controller drop the fields that only rollout-hooks has (docs/reference/writes.md, W42).
  */
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
@@ -54,7 +54,8 @@ export const mutateRolloutStatus: AdmissionHandler = async (request, call) => {
 };
 
 /**
- * Denies a deployment behind a closed Gate; our own are decided from live Gates already (hooks/rollout/rolloutHook.ts).
+ * Denies a deployment behind a closed Gate. Our own deployments were already decided from live Gates
+ * (hooks/rollout/rolloutHook.ts).
  */
 export const validateRolloutStatus: AdmissionHandler = async (request, call) => {
   const rollout = request.object as Rollout | null | undefined;
@@ -64,11 +65,11 @@ export const validateRolloutStatus: AdmissionHandler = async (request, call) => 
 };
 
 /**
- * The status that others wrote, as it may be stored: with our fields if the writer does not know them, the stored
- * inputs of decisions, the writer as the requester of a new deployment, and the next revision.
+ * The status to store for one that others wrote: with our fields if the writer doesn't know them, the stored inputs of
+ * decisions, the writer as the requester of a new deployment, and the next revision.
  */
 function acceptStatus(written: RolloutStatus, stored: RolloutStatus | undefined, user: string): RolloutStatus {
-  // A writer that sends a revision has read our fields, and may leave them out on purpose.
+  // A writer that sends a revision has read our fields, and may omit them on purpose.
   const knowsOurFields = written.revision !== undefined || stored?.revision === undefined;
   const { revision: _, ...rest } = knowsOurFields ? written : withOurFields(written, stored);
   const status = withRequester(withStoredInputs(rest, stored), stored, user);
@@ -86,7 +87,7 @@ const DECISION_INPUTS = ['namedGates', 'releaseAuthors', 'rollbackBarriers'] as 
 function withStoredInputs(written: RolloutStatus, stored: RolloutStatus | undefined): RolloutStatus {
   const status = { ...written };
   for (const key of DECISION_INPUTS) delete status[key];
-  // In a Rollout without a status, as in a restored backup, the times are the writer's.
+  // If the Rollout has no status, for example in a restored backup, the writer's times count.
   if (!stored) return status;
   const seen = new Map(stored.availableReleases?.map((release) => [release.tag, release.firstSeen]));
   const releases = written.availableReleases?.map(({ firstSeen: _, ...release }) => {
@@ -97,8 +98,9 @@ function withStoredInputs(written: RolloutStatus, stored: RolloutStatus | undefi
 }
 
 /**
- * The status with the writer as the requester of the deployment that it adds, without a record of other users: only the
- * hooks know who approved or bypassed. In a first history, as in a restored backup, the records are the writer's.
+ * The status with the writer as the requester of the deployment that it adds, and without records of other users: only
+ * the hooks know who approved or bypassed. In a first history, for example of a restored backup, the writer's records
+ * stay.
  */
 function withRequester(written: RolloutStatus, stored: RolloutStatus | undefined, user: string): RolloutStatus {
   const [head, ...older] = written.history ?? [];

@@ -20,7 +20,7 @@ import { bypassedClosures } from '../../core/suspension/bypassGrant.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
 import { readClosed, readClosedOfRollouts } from '../closedGates.ts';
 
-/** Gates, and RolloutGates, that the Warnings of one write name. */
+/** The most Gates, and RolloutGates, in the Warnings about one write. */
 const MAX_GATES_IN_WARNINGS = 3;
 
 /** The Warnings, sentences of at most 120 characters: the API server may cut longer ones. */
@@ -43,7 +43,8 @@ export async function rolloutWarnings(
 }
 
 /**
- * The Warning for a write that ends a pin: a newer version, which may be the reason for the pin, is deployed at once.
+ * The Warning for a write that removes a pin: a newer version, which may be the reason for the pin, is deployed at
+ * once.
  */
 function unpinWarnings(rollout: Rollout, before: Rollout | undefined): string[] {
   const pinned = before?.spec?.wantedVersion;
@@ -53,7 +54,7 @@ function unpinWarnings(rollout: Rollout, before: Rollout | undefined): string[] 
   return [`version ${next} is deployed next. To skip it: pin again, reject ${next}, then unpin`];
 }
 
-/** The Warning for a force-deploy of an older version: it is no pin, so the newer version is a candidate again. */
+/** The Warning for a force-deploy of an older version: unlike a pin, it leaves the newer version a candidate. */
 function forceDeployWarnings(rollout: Rollout, before: Rollout | undefined): string[] {
   const { forceDeploy: forced } = newRequests(rollout, before);
   const status = rollout.status ?? before?.status ?? {};
@@ -161,7 +162,7 @@ async function healthCheckWarnings(
 ): Promise<string[]> {
   const selector = rollout.spec?.healthCheckSelector;
   const labels = healthCheckLabels(selector);
-  // HealthChecks of other namespaces also depend on consent: the condition HealthChecksMissing reports them.
+  // HealthChecks of other namespaces also need consent; the condition HealthChecksMissing reports those.
   if (!labels || selector?.namespaceSelector || sameJson(selector, before?.spec?.healthCheckSelector)) return [];
   const found = await call.cluster.list<HealthCheck>({
     ...HEALTH_CHECKS,
