@@ -1,6 +1,6 @@
 /**
  * Copies a release: blobs, then manifests by digest, then tags, the release's own tag last.
- * What the target has is skipped.
+ * Anything that the target has is skipped.
  */
 import type { Descriptor, Repositories, SourceRepository, StoredManifest, TargetRepository } from '../api/registry.ts';
 import {
@@ -32,9 +32,9 @@ const BLOBS_AT_ONCE = 3;
 
 interface ReleaseOrder {
   tag: string;
-  /** The digest that the target's tag gets; absent: the digest of the source's tag. */
+  /** The digest for the target's tag; absent: the digest of the source's tag. */
   digest?: string;
-  /** Whether the release's tag may be moved if the target has it with another digest. */
+  /** Whether the target's tag may be moved if it has another digest. */
   overwrite: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface Copied {
 
 /**
  * Copies a release, and checks that the target has it under its tags.
- * @param say takes a line of progress at each step
+ * @param say called with a line of progress at each step
  * @throws CopyFailure, or the registry's failure
  */
 export async function copyRelease(
@@ -91,7 +91,7 @@ export async function copyRelease(
   };
 }
 
-/** Whether the target's tag has that digest already. @throws CopyFailure if it has another that must stay */
+/** Whether the target's tag already has that digest. @throws CopyFailure if it has another one that must stay */
 async function hasTag(target: TargetRepository, tag: string, digest: string, overwrite: boolean): Promise<boolean> {
   const there = await target.digestOf(tag);
   if (there === digest) return true;
@@ -113,8 +113,8 @@ async function putTag(target: TargetRepository, tag: string, part: ReleasePart):
 }
 
 /**
- * Puts a part under a tag of cosign. False if the target has another one there, with a signature that the source lacks,
- * such as a countersignature: it stays, and is no conflict, because every tag of the digest shares it.
+ * Puts a part under a tag of cosign; false if the target has another one there. That one stays: it has a signature that
+ * the source lacks, such as a countersignature, and isn't a conflict, because every tag of the digest shares it.
  */
 async function putAttachedTag(target: TargetRepository, tag: string, part: ReleasePart): Promise<boolean> {
   const there = await target.manifest(tag);
@@ -155,8 +155,8 @@ async function copyBlobs(
 }
 
 /**
- * Puts the manifests by digest, and returns whether the registry lists all their referrers: to learn that, a manifest
- * with a subject is put even if the target has it.
+ * Puts the manifests by digest, and returns whether the registry lists all their referrers. Only a put shows this, so a
+ * manifest with a subject is put even if the target has it.
  */
 async function putManifests(parts: ReleasePart[], target: TargetRepository): Promise<boolean> {
   let listsAll = true;
@@ -171,7 +171,10 @@ async function putManifests(parts: ReleasePart[], target: TargetRepository): Pro
   return listsAll;
 }
 
-/** Puts the lists of referrers that clients keep under a tag if the registry has none. Lines of other clients stay. */
+/**
+ * Puts the lists of referrers that clients keep under a tag if the registry has no API for them. Entries of other
+ * clients stay.
+ */
 async function putReferrers(release: SourceRelease, target: TargetRepository): Promise<void> {
   for (const [subject, parts] of partsWithSubject(release)) {
     const tag = referrersTag(subject);
@@ -196,7 +199,7 @@ function sum(numbers: number[]): number {
   return numbers.reduce((all, each) => all + each, 0);
 }
 
-// The release as the source has it: its manifest, all that this refers to, and what refers to any of them.
+// The release in the source: its manifest, everything that this refers to, and everything that refers to any of them.
 
 interface Waiting {
   manifest: StoredManifest;
@@ -227,7 +230,8 @@ async function readRelease(source: SourceRepository, reference: string): Promise
 }
 
 /**
- * The manifests that an index lists. A descriptor of an unknown media type may be of a blob, which refers to nothing.
+ * The manifests that an index lists. A descriptor with an unknown media type may describe a blob, which refers to
+ * nothing.
  */
 async function readListed(
   source: SourceRepository,
@@ -245,7 +249,7 @@ async function readListed(
   return found;
 }
 
-/** The referrers of a manifest, and what cosign has attached to it by tags. */
+/** The referrers of a manifest, and everything that cosign has attached to it by tags. */
 async function readAttached(
   source: SourceRepository,
   { manifest }: ReleasePart,
@@ -275,7 +279,7 @@ async function referrersOf(source: SourceRepository, digest: string): Promise<De
   return tagged ? listedDescriptors(textOf(tagged.bytes), name) : [];
 }
 
-/** The list of a manifest's referrers under their tag. GitLab answers for that tag with the manifest itself. */
+/** The list of a manifest's referrers under their tag. For that tag, GitLab answers with the manifest itself. */
 async function taggedList(
   { manifest }: Pick<SourceRepository, 'manifest'>,
   subject: string,

@@ -1,4 +1,4 @@
-/** Composition root of the copy command: command line, environment, clock, files and sockets of a copy enter here. */
+/** Composition root of the copy command: its command line, environment, clock, files and sockets enter here. */
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -62,7 +62,7 @@ const OPTIONS = {
 
 type Options = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
 
-/** Characters of the message in the termination log, of which Kubernetes keeps 4096 bytes. */
+/** The most characters in the termination log, of which Kubernetes keeps 4096 bytes. */
 const MAX_MESSAGE_CHARACTERS = 2048;
 
 interface Outside {
@@ -140,7 +140,7 @@ function failureOf(cause: unknown): { outcome: CopyOutcome; message: string } {
 
 type Result = { outcome: CopyOutcome; message: string };
 
-/** Runs the command. Its result is in the termination log too; undefined if the arguments request help. */
+/** Runs the command. Also writes the result to the termination log; undefined if the arguments request help. */
 export async function runCopy(args: string[], outside: Outside): Promise<Result | undefined> {
   const { end } = outside;
   const say = (line: string) => outside.say(oneLine(line));

@@ -34,13 +34,16 @@ import { sourceOf, sourceResource } from '../core/managedField/source.ts';
 import { shortErrorText } from '../core/text/errorText.ts';
 import { inParallel, READS_AT_ONCE } from './inParallel.ts';
 
-/** How old the annotations of a Namespace may be: a change of them triggers no sync. */
+/** The maximum age of a Namespace's annotations, whose change triggers no sync. */
 const NAMESPACE_MAX_AGE_MS = 60_000;
 
 export interface KnownDeployments {
-  /** Rollouts that the caller has. Others that may have deployed into the Kustomization or its source are read. */
+  /**
+   * The Rollouts that the caller has already read. Others that may have deployed into the Kustomization or its source
+   * are read.
+   */
   rollouts: readonly Rollout[];
-  /** When the deployment that the health is for started, or was applied; undefined if there is none. */
+  /** The time from which health counts, when the deployment started or was applied; undefined without a deployment. */
   cutoff: EpochMs | undefined;
   /** Whether the check is at rest while it is Healthy. */
   rests: boolean;
@@ -83,7 +86,7 @@ export async function evaluateKustomization(
     return { cluster, access, account: applyingAccount(applier, settings.defaultServiceAccount) };
   };
   const reader = readerFor(kustomization);
-  // Read after the Kustomization, so that they show what its status says was applied.
+  // Read after the Kustomization, so that they are at least as new as its status.
   const resources = await readResources(own.inventory.resources, appliedSelector(kustomization), reader);
   const sources = await readSources(resources, reader);
   const applied = objectHealths(resources, { applied: own.applied, sources }, context);
@@ -110,7 +113,7 @@ async function consents(
 }
 
 /**
- * Whether a Rollout of another namespace may bake on the HealthCheck, which its hook wouldn't see; true if the
+ * Whether a Rollout of another namespace, which the HealthCheck's hook doesn't see, may bake on it; true if the
  * Namespace can't be read.
  */
 export async function isWatchedElsewhere(
@@ -125,22 +128,22 @@ export async function isWatchedElsewhere(
   return namespace.then(mayBeWatchedFromElsewhere, () => true);
 }
 
-/** Two rounds of requests that time out: more reads would time out too, and the sync has to end. */
+/** The most failed reads: after two rounds that time out, more would time out too, and the sync has to end. */
 const MAX_FAILED_READS = 2 * READS_AT_ONCE;
 
-// The Pods of workloads in trouble, by live reads.
+// Live reads of the Pods of workloads in trouble.
 
 interface Reader {
   cluster: ClusterReader;
   access: AccessReviewer;
   /**
-   * The account that applies the inventory: objects that it can't read are not read, since any writer of a status can
-   * write an inventory. undefined: it may read all.
+   * The account that applies the inventory; undefined if it may read everything. Objects that it can't read aren't
+   * read, because any writer of a status can write an inventory.
    */
   account: UserInfo | undefined;
 }
 
-/** The objects, those in trouble with what their Pods show. Never rejects. */
+/** The objects, and for those in trouble the state of their Pods. Never rejects. */
 async function withPods(
   objects: readonly ObjectHealth[],
   readerOf: (workload: ObjectHealth) => Reader,
@@ -156,7 +159,7 @@ async function withPods(
   return objects.map((object) => shown.get(object) ?? object);
 }
 
-/** The Pods; undefined if they can't be read: without them the verdict is by the workload's numbers. */
+/** The Pods; undefined if they can't be read: then the verdict follows from the workload's numbers. */
 async function readPods(
   { namespace, labelSelector, atMost }: PodQuery,
   { cluster, access, account }: Reader,
@@ -199,7 +202,7 @@ async function readSource(cluster: ClusterReader, kustomization: Kustomization):
   return cluster.get<FluxObject>({ apiVersion, resource, namespace, name });
 }
 
-/** The Rollouts that have deployed into the objects, by their annotations, but for the known ones. Never rejects. */
+/** The Rollouts that have deployed into the objects, by their annotations, except the known ones. Never rejects. */
 async function readDeployers(
   cluster: ClusterReader,
   objects: readonly FluxObject[],
@@ -222,7 +225,7 @@ async function readDeployers(
 }
 
 /**
- * The objects of the inventory but Secrets, which are always healthy, and which we should not need the right to read.
+ * The objects of the inventory except Secrets, which are always healthy, and which we should need no right to read.
  * Never rejects.
  * @param labelSelector finds most of them
  */
@@ -273,7 +276,7 @@ async function denialOf(
   if (!account) return undefined;
   try {
     const resource = (await cluster.resourceOf({ apiVersion, kind }))?.resource;
-    // There are no objects of a kind that is not served.
+    // A kind that isn't served has no objects.
     if (!resource) return undefined;
     const group = apiVersion.includes('/') ? apiVersion.split('/')[0]! : '';
     const may = await access.may(account, { verb: 'get', group, resource, namespace, name: '' });
@@ -294,7 +297,7 @@ async function readInventoryObjects(
   const { apiVersion, kind, namespace, names, how } = read;
   const known = await cluster.resourceOf({ apiVersion, kind });
   const found = new Map<string, KubeObject>();
-  // A kind that is no longer served has no objects.
+  // A kind that isn't served anymore has no objects.
   if (known) {
     const ref = { apiVersion, resource: known.resource, ...(namespace && { namespace }) };
     const objects =
@@ -309,8 +312,8 @@ async function readInventoryObjects(
 }
 
 /**
- * Reads a few objects by name. Lists more by label, since a namespace may have thousands of objects of which ten are in
- * the inventory, and then reads those without the labels.
+ * Reads a few objects by name. Lists more by label, because ten of a namespace's thousands of objects may be in the
+ * inventory, and then reads those without the labels.
  */
 async function listObjects(
   cluster: ClusterReader,

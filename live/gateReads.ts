@@ -1,6 +1,6 @@
 /**
- * Live reads of Gates and of what requires them, for hooks before a deployment and for webhooks in a write: both must
- * find the same Gates.
+ * Live reads of Gates and the objects that require them, for hooks before a deployment and for webhooks in a write:
+ * both must find the same Gates.
  */
 import { SELECTS_LABEL } from '../api/annotations.ts';
 import type { FluxObject } from '../api/flux.ts';
@@ -38,9 +38,12 @@ export async function readGates(
   return byRefKey(gates.filter((gate) => gate !== undefined));
 }
 
-/** Gates that are read one by one. For objects that name more, all are listed, unless all are too large. */
+/** The most Gates that are read one by one. For more, all Gates are listed, unless these are too large. */
 const MAX_GATE_READS = 3;
-/** How old many Gates may be, whatever age is requested: a tenant can name many Gates on many objects. */
+/**
+ * The maximum age if many Gates are named, even if a lower one is requested: a tenant can name many Gates on many
+ * objects.
+ */
 const MANY_GATES_MAX_AGE_MS = 1000;
 const ALL_GATES = { ...GATES, atMost: LIMITS.listedAllGates, maxBytes: LIMITS.selectingGatesBytes };
 
@@ -102,7 +105,7 @@ export async function labelsSelectedBy(
   return gates.some(({ spec }) => reachesBeyond(spec?.selects)) ? namespaceLabels(namespace, cluster) : {};
 }
 
-/** The FluxBindings of the objects bound to these Rollouts of one namespace: from one list, however many they are. */
+/** The FluxBindings of the objects bound to these Rollouts of one namespace, from a single list. */
 export async function listBindings(
   rollouts: readonly [Rollout, ...Rollout[]],
   cluster: ClusterReader,
@@ -124,7 +127,7 @@ export function listBindableObjects(namespace: string, cluster: ClusterReader): 
 
 /**
  * The bindings of the objects of these Rollouts of one namespace, each once, with the Gates that the objects require
- * now: an object whose stored binding is missing or old has one too.
+ * now, even if an object's stored binding is missing or old.
  * @param bindings the stored bindings of these Rollouts
  * @param objects the namespace's objects, from `listBindableObjects`
  */

@@ -1,11 +1,14 @@
 /**
- * The number of objects that one call reads at a time: calls share the connections to the API server (`connect` in
- * main.ts), and a tenant can make one call read hundreds of objects. A Rollout's call evaluates as many HealthChecks at
- * a time, each with its own reads.
+ * The number of objects that one call reads concurrently: calls share the connections to the API server (`connect` in
+ * main.ts), and a tenant can make one call read hundreds of objects. A Rollout's call evaluates the same number of
+ * HealthChecks concurrently, each with its own reads.
  */
 export const READS_AT_ONCE = 8;
 
-/** The results in the order of the items; at most `atOnce` are worked on at a time. Rejects with the first error. */
+/**
+ * The results in the order of the items, of which at most `atOnce` are processed concurrently. Rejects with the first
+ * error.
+ */
 export async function inParallel<In, Out>(
   items: readonly In[],
   work: (item: In) => Promise<Out>,

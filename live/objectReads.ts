@@ -1,4 +1,4 @@
-/** Live reads of objects but Gates that hooks and webhooks share. */
+/** Live reads that hooks and webhooks share, except those of Gates. */
 import type { FluxObject } from '../api/flux.ts';
 import { apiVersionOf, BOUND_KINDS, KINDS, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../api/kinds.ts';
 import type { AnyObject, KubeObject, NamespacedName, ObjectName } from '../api/kubernetes.ts';
@@ -18,7 +18,7 @@ import { inParallel } from './inParallel.ts';
 
 export type Reads = Pick<HookCall, 'cluster' | 'settings'>;
 
-/** The metadata of all objects of these kinds, of one namespace. A kind that is not served has none. */
+/** The metadata of all objects of these kinds in a namespace. A kind that isn't served has none. */
 export async function objectsOfKinds(
   kinds: readonly (typeof BOUND_KINDS)[number][],
   namespace: string,
@@ -34,7 +34,7 @@ export async function objectsOfKinds(
   return lists.flat();
 }
 
-/** The objects of these names that exist, of kinds that annotations may bind to a Rollout. */
+/** The existing objects of these names, of kinds that annotations may bind to a Rollout. */
 export async function readObjects(names: readonly ObjectName[], cluster: ClusterReader): Promise<FluxObject[]> {
   const read = ({ kind, namespace, name }: ObjectName) => {
     const row = BOUND_KINDS.find((each) => each.kind === kind);
@@ -45,8 +45,8 @@ export async function readObjects(names: readonly ObjectName[], cluster: Cluster
 }
 
 /**
- * The result of `keep` for each object of a list, read page by page: users can create as many, and as large ones, as
- * they like.
+ * The result of `keep` for each object of a list, which is read page by page because users can create any number of
+ * large objects.
  * @param atMost the most objects
  * @param fits whether the results so far take too much memory
  */
@@ -114,7 +114,7 @@ export async function servedVersion(
   return undefined;
 }
 
-/** The object of such a kind, read in that version. */
+/** The object, read in the version that `servedVersion` returns. */
 export async function readServed<T extends AnyObject>(
   kind: 'ImagePolicy' | 'ImageRepository',
   ref: NamespacedName,

@@ -9,27 +9,27 @@ import { identityOf, refKey } from '../core/kube/names.ts';
 import { reachMetadata } from '../core/suspension/unreachedObjects.ts';
 import { listKept } from './objectReads.ts';
 
-/** How old the list may be. */
+/** The maximum age of the list. */
 const MAX_AGE_MS = 30_000;
 /**
- * How old a fresh list may be: three seconds if it has 1000 objects, longer for more.
- * Any tenant can change a Gate, and a list of 20,000 objects takes a second of this server's time.
+ * The maximum age of a fresh list with 1000 objects; longer for more. Any tenant can change a Gate, and a list of
+ * 20,000 objects takes a second of this server's time.
  */
 const FRESH_MAX_AGE_MS = 3000;
 const FRESH_MAX_AGE_MS_PER_OBJECT = 3;
-/** How old a failure may be if the list has to be new: longer than a read waits for the API server (4 s). */
+/** The maximum age of a failure if the list has to be fresh: longer than a read waits for the API server (4 s). */
 const FAILED_MAX_AGE_MS = 5000;
 
 /**
  * The objects that may require a Gate, listed once for all Gates: as related objects they would trigger a sync of every
- * Gate at every change of any binding. undefined if the cluster does not answer, or they are too large.
- * @param isFresh whether the list has to be new: for a Gate that has just changed, and for an approval
+ * Gate at every change of any binding. undefined if the cluster doesn't answer, or they are too large.
+ * @param isFresh whether the list has to be fresh: for a Gate that has just changed, and for an approval
  */
 export async function readRequiring(
   isFresh: boolean,
   { cluster, sharedReads, now }: Pick<HookCall, 'cluster' | 'sharedReads' | 'now'>,
 ): Promise<KnownRequiring | undefined> {
-  // A failure is shared too: repeated by every Gate, the lists would keep an overloaded API server overloaded.
+  // A failure is shared too: if every Gate listed again, an overloaded API server would stay overloaded.
   const list = () => listRequiring(cluster, now).catch(() => 'failed' as const);
   const read = (maxAgeMs: number) => sharedReads.recent(maxAgeMs, 'requiring objects', list);
   const recent = await read(MAX_AGE_MS);
@@ -42,7 +42,7 @@ function freshMaxAgeMs(known: KnownRequiring | 'failed'): number {
   return Math.max(FRESH_MAX_AGE_MS, FRESH_MAX_AGE_MS_PER_OBJECT * known.count);
 }
 
-/** How old the list of a namespace's Rollouts may be. */
+/** The maximum age of the list of a namespace's Rollouts. */
 const OWN_MAX_AGE_MS = 1000;
 
 /** The Rollouts of the namespace that may require a Gate: the list for all Gates may lack new ones. */
@@ -85,7 +85,7 @@ async function listRequiring(cluster: ClusterReader, readAt: EpochMs): Promise<K
   return { readAt, count, of, rolloutUids: new Map(uids) };
 }
 
-/** All Flux objects that Gates may hold, with the metadata that shows whether one has reached them. */
+/** All Flux objects that Gates may hold, with the metadata that shows whether a Gate has reached them. */
 async function listGoverned(cluster: ClusterReader): Promise<Cut<KubeObject>> {
   const fits = memoryLimit();
   const lists = await Promise.all(

@@ -8,11 +8,11 @@ import type { Gate } from '../api/types.ts';
 import { identityOf, refKey } from '../core/kube/names.ts';
 import type { CallDecision } from '../core/receiver/acceptCall.ts';
 
-/** Writes that are tried: another replica, or a user, may write the Gate in between. */
+/** The most attempts to write: another replica, or a user, may write the Gate in between. */
 const MAX_ATTEMPTS = 4;
-/** Calls of one path and process that may be valid, each of which costs reads and a write. */
+/** The most calls per path and process that may be valid: each costs reads and a write. */
 const MAX_CALLS_PER_MINUTE = 60;
-/** Lines about callers that one key may cause: any client can call. */
+/** The most log lines for one key: any client can call. */
 export const MAX_LINES_PER_MINUTE = 10;
 
 export interface CallOutcome {
@@ -48,7 +48,10 @@ export function createLimits({ now, log }: Pick<ReceiverPorts, 'now' | 'log'>) {
   const isLogged = createCallLimit(now, MAX_LINES_PER_MINUTE);
   return {
     isWithinLimit: createCallLimit(now, MAX_CALLS_PER_MINUTE),
-    /** The outcome. Logs its reason, which the caller's empty answer lacks; callers can't flood the log. */
+    /**
+     * Logs the outcome's reason, which the caller's empty answer lacks, and returns the outcome. Callers can't flood
+     * the log.
+     */
     withLog(path: string, ref: NamespacedName, outcome: CallOutcome): CallOutcome {
       const { status, reason } = outcome;
       if (reason && isLogged(path)) {
@@ -60,8 +63,8 @@ export function createLimits({ now, log }: Pick<ReceiverPorts, 'now' | 'log'>) {
 }
 
 /**
- * A function that returns false once a key has exceeded its calls per minute.
- * Callers count only keys of which there are few, so the map stays small.
+ * A function that returns false once a key has exceeded its calls per minute. The map stays small, because only a few
+ * keys are ever counted.
  */
 export function createCallLimit(now: () => EpochMs, perMinute: number): (key: string) => boolean {
   let minute = 0;

@@ -1,8 +1,8 @@
 /**
  * The receiver's endpoints: `POST /hook/<digest>` (signed) and `POST /hook/<namespace>/<name>` (with an ID token) open
- * or close a Gate; `POST /flagger/confirm` and `/flagger/rollback` answer whether one is open.
- * Statuses and empty bodies are those of Flux's notification-controller: 413, 404, 503, 400, in this order, and 429.
- * Only a path that can't belong to a Gate gets its 404 before the body is read.
+ * or close a Gate; `POST /flagger/confirm` and `/flagger/rollback` answer whether a Gate is open. Statuses and empty
+ * bodies are those of Flux's notification-controller: 413, 404, 503, 400, in this order, and 429. Only a path that
+ * can't belong to a Gate gets 404 before the body is read.
  */
 import express, {
   type ErrorRequestHandler,
@@ -31,7 +31,7 @@ export const RECEIVER_LIMITS = {
   idTokenBytes: 8 * 1024,
   /** Bytes of a Flagger webhook's body. */
   flaggerBytes: 64 * 1024,
-  /** Requests for inputs in a minute, of one user, and of all tokens together that were not accepted before. */
+  /** Requests for inputs in a minute, for one user, and for all tokens together that were never accepted. */
   inputsPerMinute: 600,
 } as const;
 
@@ -61,7 +61,7 @@ export function createReceiver(ports: ReceiverPorts): Express {
   const json = express.json({ type: () => true, limit: RECEIVER_LIMITS.flaggerBytes, inflate: false });
   app.post(['/flagger/confirm', '/flagger/rollback'], json, async (request, response) => {
     const ref = flaggerGate(request.body);
-    // It may take thirty times its bytes, and the request waits for the API server.
+    // The parsed body may take thirty times its bytes, and the request waits for the API server.
     delete request.body;
     if (!ref) {
       response
@@ -115,7 +115,7 @@ function bodyOf({ body }: { body?: unknown }): Uint8Array {
   return Buffer.isBuffer(body) ? body : new Uint8Array();
 }
 
-/** The bearer token; undefined without one, and for one that is larger than any ID token. */
+/** The bearer token; undefined if there is none, or if it is larger than any ID token. */
 function bearerOf({ headers }: Pick<Request, 'headers'>): string | undefined {
   const token = /^bearer +([\w.-]+)$/i.exec(headers.authorization ?? '')?.[1];
   return token && token.length <= RECEIVER_LIMITS.idTokenBytes ? token : undefined;
@@ -130,13 +130,13 @@ function end(response: Response, status: number): void {
   response.status(status).end();
 }
 
-/** Answers an error: the caller's with its status, ours with 500. */
+/** Answers an error: with its status if the caller caused it, otherwise with 500. */
 export function handleFailure({ log, now }: Pick<ReceiverPorts, 'log' | 'now'>): ErrorRequestHandler {
   const isLogged = createCallLimit(now, MAX_LINES_PER_MINUTE);
   return (error: { status?: number }, request, response, next) => {
     if (response.headersSent) return next(error);
     const status = error.status === 413 ? 413 : error.status && error.status < 500 ? 400 : 500;
-    // Paths match in any case.
+    // Express ignores the case of paths.
     const path = request.path.split('/')[1]!.toLowerCase();
     if (status === 500 && isLogged(path)) log.error({ path, err: error }, 'receiver failed');
     end(response, status);
@@ -168,7 +168,7 @@ function createIdTokenCallHandler(
     if (unready) return refuse(503, unready.problem);
     const verified = await ports.idTokens.verify(call.token, oidc.issuer, ports.now());
     if ('problem' in verified) return refuse(verified.isTemporary ? 503 : 400, verified.problem);
-    // Any account at the issuer gets this far: only callers that the Gate lists count towards the limit.
+    // Any account of the issuer gets this far, so only callers that the Gate lists count towards the limit.
     const wrong = claimProblem(oidc, verified.claims);
     if (wrong !== undefined) return refuse(400, wrong);
     if (!isWithinLimit(path)) return { status: 429, retryAfterSeconds: 60 };
@@ -190,7 +190,7 @@ function createCallHandler(ports: ReceiverPorts): (path: string, call: SignedCal
     const known = tokens.get(path);
     const checked = known && checkCall(known.token, path, call, ports.now());
     if (known && checked && 'problem' in checked) {
-      // It costs an HMAC and no read, so it doesn't count towards the limit of callers who have the token.
+      // This costs an HMAC but no read, so it doesn't count towards the limit for callers who have the token.
       return withLog(path, known.gate, { status: 400, reason: checked.problem });
     }
     const found = await lookup(path);
@@ -220,7 +220,7 @@ async function readToken(name: string, { namespace }: NamespacedName, { cluster 
   return tokenBytes(secret?.data?.token);
 }
 
-/** Tokens by their paths. A path is derived from its token, so it belongs to that token forever. */
+/** The tokens by path. A path is derived from its token, so it belongs to that token forever. */
 class KnownTokens {
   readonly #byPath = new Map<string, { token: Uint8Array; gate: NamespacedName }>();
 
@@ -234,9 +234,9 @@ class KnownTokens {
   }
 }
 
-// The Gate that a path belongs to. Any client can send unknown paths, so these must not cost a list each.
+// The Gate of a path. Any client can send unknown paths, so these must not cost a list each.
 
-/** Between two lists: a new Gate is found at most this long after its status has its path. */
+/** The shortest time between two lists, and so the delay until the path of a new Gate is known. */
 const LIST_INTERVAL_MS = 2000;
 const WEBHOOK_PATH = /^\/hook\/[0-9a-f]{64}$/;
 
@@ -262,13 +262,13 @@ function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
     return found;
   };
 
-  /** Resolves after the newest list. After one that failed, the next caller lists again. */
+  /** Resolves after the newest list. If that failed, the next caller lists again. */
   const listed = (): Promise<void> => {
     if (listing && Math.abs(now() - listedAt) < LIST_INTERVAL_MS) return listing;
     listedAt = now();
     const begun = list().then(
       (found) => {
-        // One that took long may end after a newer one.
+        // A slow list may end after a newer one.
         if (listing === begun) paths = found;
       },
       (error) => {
@@ -282,7 +282,7 @@ function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
 
   return async (path: string): Promise<Gate | undefined> => {
     if (!isWebhookPath(path)) return undefined;
-    // Known paths don't wait: anyone can cause a list, and it may hang or fail.
+    // Known paths don't wait: any client can cause a list, which may hang or fail.
     if (!paths.has(path)) await listed();
     const ref = paths.get(path);
     const gate = ref && (await cluster.get<Gate>({ ...GATES, ...ref }));

@@ -1,8 +1,8 @@
 /**
  * The endpoint `GET /inputs/<namespace>/<rollout>`: the deployed version of a Rollout, for a ResourceSetInputProvider
  * of type ExternalService.
- * No answer has an empty list: Flux Operator keeps its inputs while the answer is an error, but deletes what it applied
- * if the list is empty.
+ * No answer has an empty list: after an error Flux Operator keeps its inputs, but after an empty list it deletes what
+ * it applied.
  */
 import express, { type Express } from 'express';
 import type { UserInfo } from '../api/admission.ts';
@@ -18,14 +18,14 @@ import { createCallLimit, MAX_LINES_PER_MINUTE } from './answerCall.ts';
 import { countRequests, handleFailure, RECEIVER_LIMITS } from './index.ts';
 
 /**
- * The audience of accepted tokens. A token for the API server isn't accepted here, and these aren't accepted
- * by the API server.
+ * The audience of accepted tokens: a token for the API server isn't accepted here, and the API server doesn't accept
+ * these.
  */
 const INPUTS_AUDIENCE = 'rollout-hooks';
 
 const PATH = '/inputs/:namespace/:rollout';
 const MAX_KNOWN_TOKENS = 1000;
-/** The key of all callers whose token was not accepted before: each of their requests costs a TokenReview. */
+/** The key of all callers whose token was never accepted: each of their requests costs a TokenReview. */
 const UNKNOWN_USER = '';
 
 interface Answer {
@@ -64,7 +64,7 @@ function createAnswerer(
 ): (authorization: string | undefined, ref: NamespacedName) => Promise<Answer> {
   const isWithinLimit = createCallLimit(ports.now, RECEIVER_LIMITS.inputsPerMinute);
   const isLogged = createCallLimit(ports.now, MAX_LINES_PER_MINUTE);
-  /** User names by the hash of their token, for the limit alone: each request costs a TokenReview. */
+  /** User names by the hash of their token, used only for the limit: each request still costs a TokenReview. */
   const known = new Map<string, string>();
 
   return async (authorization, ref) => {
@@ -93,7 +93,7 @@ function createAnswerer(
       return await answerFor(user, ref, ports);
     } catch (error) {
       const { code, reason } = error as { code?: number; reason?: string };
-      // Without the error's text, which may have the token.
+      // Without the error's text, which may contain the token.
       if (isLogged('')) ports.log.error({ code, reason }, 'inputs: the API server failed');
       return refusal(503, 'the API server did not answer: try again', 5);
     }

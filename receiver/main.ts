@@ -19,7 +19,7 @@ import { createInputs } from './inputs.ts';
 
 const SOCKETS = 16;
 
-/** Sockets of the inputs alone, so that their callers can't keep a signed call waiting. */
+/** Sockets reserved for inputs, so that their callers can't keep a signed call waiting. */
 const INPUTS_SOCKETS = 8;
 
 const { host, port, inputs, oidcIssuers, logLevel, logLevelFile } = workerData as ReceiverOptions;
