@@ -1,5 +1,5 @@
 /**
- * Composition root: environment, clock, sockets and the cluster client enter here; for the receiver's thread in
+ * Composition root: environment, clock, sockets and the cluster client enter here. The receiver's thread has its own,
  * receiver/main.ts.
  */
 import { setTimeout as wait } from 'node:timers/promises';
@@ -105,7 +105,7 @@ function createCalls({ config, log, decisions, metrics, transports }: Parts): Ca
     cluster: createReader(background),
     now: () => Date.now(),
     readingOf,
-    // One more than the limit shows that there are more.
+    // One more than the limit, to detect that there are more.
     limit: LIMITS.metricSeries + 1,
   });
   const readers = { hooks: createReader(hooks), health: createReader(health) };
@@ -182,8 +182,8 @@ async function listenAll(
     listeners.push(webhook);
   }
   if (config.healthPort !== undefined) {
-    // Opened last: a client that is answered here finds the other ports open. Connections to those can't make this
-    // replica look unready.
+    // Opened last, so that a client that gets an answer here finds the other ports open. It is a port of its own, so
+    // that connections to the others can't make this replica look unready.
     const health = createApp({ ...shared, routes: [] });
     listeners.push(await listenHttp(health, { host, port: config.healthPort, ...limits }));
   }
@@ -218,7 +218,10 @@ interface EventParts {
   dropped: Dropped;
 }
 
-/** Kubernetes Events, the same in the log, and messages to Flux's notification-controller where one is configured. */
+/**
+ * The sink of Events: Kubernetes Events, lines in the log, and messages to Flux's notification-controller if one is
+ * configured.
+ */
 function createEvents({ config, transport, cluster, log, decisions, dropped }: EventParts): EventSink {
   const shared = { dropped, log, wait: (ms: number) => wait(ms) };
   const notifier =

@@ -1,4 +1,4 @@
-/** New records of objects, as CloudEvents: each change of a watched object is compared with its records before. */
+/** New records of objects, as CloudEvents. Each change of a watched object is compared with its previous records. */
 import { KINDS, resourceOf } from '../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
 import { EVENT_COMPONENT } from '../api/notifications.ts';
@@ -15,7 +15,7 @@ type Watched = Pick<ResourceRef, 'apiVersion' | 'resource'> & { kind: string; fi
 
 const EVENT = 'Event';
 
-/** The watched kinds. Of Events only withdrawn approvals, which no object records: they are removed from the Gate. */
+/** The watched kinds. Of Events, only those about withdrawn approvals, which no object records. */
 export const WATCHED: readonly Watched[] = [
   ...AUDITED_KINDS.map((kind) => ({ kind, ...resourceOf(KINDS[kind]) })),
   {
@@ -31,10 +31,10 @@ export type KindChange =
   { type: 'all'; items: readonly WatchedObject[] } | { type: 'set' | 'gone'; object: WatchedObject };
 
 interface AuditStreamOptions {
-  /** Names the cluster: a URI reference. */
+  /** The cluster's name: a URI reference. */
   source: string;
   now(): EpochMs;
-  /** Resolves when the event is in the queue: a full one keeps the watch waiting. */
+  /** Resolves when the event is in the queue. A full queue keeps the watch waiting. */
   send(event: CloudEvent): Promise<void>;
   /** Counts a gap. */
   missed(): void;
@@ -44,9 +44,9 @@ export class AuditStream {
   readonly #options: AuditStreamOptions;
   /** Ids of the records of each object. */
   readonly #idsByObject = new Map<string, readonly string[]>();
-  /** How many objects have each record. */
+  /** The number of objects that have each record. */
   readonly #objectsById = new Map<string, number>();
-  /** When each kind changed last. */
+  /** The time of each kind's last change. */
   readonly #changedAt = new Map<string, EpochMs>();
 
   constructor(options: AuditStreamOptions) {
@@ -99,7 +99,7 @@ export class AuditStream {
   }
 }
 
-/** The events, oldest first; of one second in reverse, because a history begins with the newest deployment. */
+/** The events, oldest first. Those of one second are reversed, because a history begins with the newest deployment. */
 function oldestFirst(events: readonly CloudEvent[]): CloudEvent[] {
   return events.toReversed().sort((a, b) => a.time.localeCompare(b.time));
 }

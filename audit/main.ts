@@ -34,11 +34,11 @@ const OPTIONS = {
 } as const;
 
 const QUEUE_LIMITS = { events: 10_000, bytes: 16 * 1024 * 1024 };
-/** Connections of probes and a Prometheus. */
+/** Enough connections for probes and a Prometheus. */
 const MAX_CONNECTIONS = 100;
 /** Long enough for a list of large objects from a busy API server. */
 const TIMEOUT_MS = 30_000;
-/** Until the next try to read a kind that can't be read or is not installed. */
+/** The time to the next attempt to read a kind that can't be read or isn't installed. */
 const UNREADABLE_RETRY_MS = 60_000;
 
 type Watched = (typeof WATCHED)[number];
@@ -72,7 +72,7 @@ async function main(): Promise<void> {
   const listener = await listenHttp(app, { host: '::', port: Number(port), maxConnections: MAX_CONNECTIONS });
   log.info({ port: listener.port }, 'serving');
 
-  // Events that still wait are sent after the next start: the objects have their records.
+  // Events in the queue are lost here, and sent after the next start from the records on the objects.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       log.info({ signal, waiting: outbox.waiting() }, 'shutting down');

@@ -192,8 +192,8 @@ function isDenialOfNamespace(error: unknown): boolean {
 const codeOf = (error: unknown) => (error as { code?: unknown }).code;
 
 /**
- * The Event of a record. Equal objects and keys give equal names, so that a repeat finds the first Event. @param taken
- * the number of its names that other Events have
+ * The Event of a record. Equal objects and keys give equal names, so that a repeat finds the first Event.
+ * @param taken the number of its names that other Events have
  */
 export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): StoredEvent {
   const { regarding, type, reason, message, commands, key, at, order } = record;
