@@ -19,22 +19,24 @@ interface ClosedGateWrite {
   isSync: boolean;
   /** Whether the writer is a system account that removes owner references, such as the garbage collector. */
   isSystemDeleter: boolean;
-  /** Whether the write changes labels by which a closed Gate selects the object: that would be a way out. */
+  /** Whether the write changes labels by which a closed Gate selects the object, which would evade the Gate. */
   escapesSelection: boolean;
 }
 
 type ClosedGateOutcome =
-  /** Nothing that Gates govern changes: `object` is the writer's, in its stored form. */
+  /**
+   * The write changes nothing that Gates govern: `object` is the writer's, with equivalent values in their stored form.
+   */
   | { is: 'passes'; object: FluxObject }
-  /** A later sync brings the changes again: `object` is what was stored. */
+  /** A later sync repeats the changes: `object` is the stored one. */
   | { is: 'reverted'; object: FluxObject }
   /** `paths`: the fields that the write would change, for the message. */
   | { is: 'denied'; paths: string };
 
 /**
- * Whether the write passes, is reverted or denied.
- * A write that would be denied is decided again with its equivalent values in their stored form (storedForm.ts), and
- * is stored in that form: behind a closed Gate no spec changes and no generation moves.
+ * Whether the write passes, is reverted or is denied. A write that would be denied is decided again with its equivalent
+ * values in their stored form (storedForm.ts). If it passes, it is stored in that form, so that neither spec nor
+ * generation changes behind a closed Gate.
  */
 export function decideBehindClosedGate(write: ClosedGateWrite): ClosedGateOutcome {
   const outcome = decideAsWritten(write);
@@ -67,7 +69,8 @@ function decideAsWritten(write: ClosedGateWrite): ClosedGateOutcome {
 }
 
 /**
- * Whether a later apply makes the change again, so that it can be reverted: a user's change would be lost.
+ * Whether a later apply repeats the change, so that it can be reverted without loss: a reverted user's change would be
+ * lost.
  *
  * | writer | sets a value | removes a field, which then has no owner |
  * |---|---|---|
@@ -79,16 +82,16 @@ function isReappliedLater({ value, writers }: Change, isSync: boolean, isApply: 
   return isSync ? writers.applied(value) : writers.repeated(value);
 }
 
-/** Whether a closed Gate allows the change in any case. */
+/** Whether a closed Gate always allows the change. */
 function isAlwaysFree({ path, value }: Change, { isSystemDeleter }: ClosedGateWrite): boolean {
   if (isSystemDeleter && path[1] === 'ownerReferences') return true;
-  // A closed Gate sets spec.suspend itself. If the webhook is called twice for one write, the first call has done it.
+  // A closed Gate sets spec.suspend itself: in a second call for one write, the first call's change must pass.
   return path.length === 2 && path[0] === 'spec' && path[1] === 'suspend' && value === true;
 }
 
 /**
- * The new object with all that an apply writes as it was stored, managedFields too: an apply that drops a field gives
- * up its ownership, and a removal that was reverted would be forgotten forever (docs/facts.md, F3).
+ * The new object with everything that an apply writes as it was stored, including managedFields: an apply that drops a
+ * field also gives up its ownership, so a reverted removal would never be repeated (docs/facts.md, F3).
  */
 function withStoredContent(object: FluxObject, { metadata: old, spec }: FluxObject): FluxObject {
   const { labels: _l, annotations: _a, ownerReferences: _o, managedFields: _m, ...rest } = object.metadata;
@@ -97,7 +100,7 @@ function withStoredContent(object: FluxObject, { metadata: old, spec }: FluxObje
   return { ...object, metadata: { ...rest, ...Object.fromEntries(stored) }, ...(spec && { spec }) };
 }
 
-// The changes of a write. They are visited and not listed: a hostile write may have any number of them.
+// The changes of a write. They are visited, not listed, because a hostile write may have any number of them.
 
 interface Change {
   /** Plain map keys from the object's root. The walk reuses this array: copy it to keep it. */
@@ -140,8 +143,8 @@ function isGoverned(annotation: string): boolean {
 
 /**
  * Visits the deepest map keys that differ. A list counts as one value, because it has one owner (Flux's lists are
- * atomic). A value at the limit of nesting counts as one too. A map that appears or disappears is compared key by key:
- * field owners are recorded for its deepest keys.
+ * atomic), and so does a value at the limit of nesting. A map that appears or disappears is compared key by key,
+ * because field owners are recorded for the deepest keys.
  */
 function walk(a: unknown, b: unknown, path: string[], writers: Writers, visit: Visit): void {
   if (path.length > LIMITS.nesting || !(hasFieldsBeside(a, b) || hasFieldsBeside(b, a))) {
@@ -165,7 +168,7 @@ function hasFieldsBeside(value: unknown, other: unknown): boolean {
 
 const MAX_PATH_CHARACTERS = 300;
 
-/** Paths for a message, of which only the first few are kept: a write may change any number of fields. */
+/** The first few paths, for a message: a write may change any number of fields. */
 export class FewPaths {
   count = 0;
   readonly #first: string[] = [];
@@ -175,7 +178,7 @@ export class FewPaths {
     if (this.#first.length < MAX_LISTED) this.#first.push(path.join('.').slice(0, MAX_PATH_CHARACTERS));
   }
 
-  /** The first few, and the number of the others. */
+  /** The first few paths, and the number of the others. */
   get text(): string {
     return few(this.#first, MAX_LISTED, this.count);
   }

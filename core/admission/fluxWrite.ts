@@ -64,7 +64,7 @@ export interface WriteContext extends GateContext {
   source?: FluxObject | undefined;
   /** Whether the source was not read, because the write changes nothing that depends on it: see `needsNoSource`. */
   isSourceUnread?: boolean;
-  /** Closed Gates of the Rollouts from which this write unbinds the object: that must not bypass their Gates. */
+  /** Closed Gates of the Rollouts from which this write unbinds the object: unbinding must not evade them. */
   closedOfUnbound?: readonly GateResult[];
   /** The Kustomization that applies the object; only if it exists and the write `endsOpening`. */
   applier?: FluxObject | undefined;
@@ -93,7 +93,7 @@ type WriteOutcome =
   | {
       object: FluxObject;
       warnings: string[];
-      /** Why something of the write is not stored; absent if all of it is. */
+      /** Why a part of the write isn't stored; absent if everything is. */
       revertReason?: RevertReason | undefined;
       denial?: undefined;
     }
@@ -108,7 +108,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
   const content = oldObject && closed.length > 0 ? revertOrDeny({ ...write, oldObject }) : manageFields(write);
   if (content.denial) return content;
 
-  // From here on nothing but spec.suspend and our annotations changes.
+  // From here on only spec.suspend and our annotations change.
   const gates = objectGates(content.object, context);
   const settled = settleSuspension({
     object: annotate(content.object, SELECTED_BY, selectedByText(gates, context.truncated)),
@@ -183,7 +183,7 @@ function revertOrDeny(write: FluxWrite & { oldObject: FluxObject }): WriteOutcom
  */
 function withBypassingFields(kept: FluxObject, write: FluxWrite & { oldObject: FluxObject }): FluxObject {
   const { object, oldObject, context } = write;
-  // As it is to be stored: a Gate that begins to select the object in this very write counts too.
+  // The object as it will be stored: a Gate that begins to select it in this very write counts too.
   const { closures } = objectGates(kept, context);
   const bypassing = bypassingRollouts(oldObject, closures, context);
   const hasSameFields =
@@ -204,8 +204,8 @@ function valuesFromGit(object: FluxObject, bypassing: ReadonlyMap<string, Rollou
 }
 
 /**
- * The object with the managed fields of its Rollouts, or the denial of an edit. All Gates are open, a bypass is
- * granted, or the object is new: behind a closed Gate it is created suspended.
+ * The object with the managed fields of its Rollouts, or the denial of an edit. Used if all Gates are open, a bypass is
+ * granted, or the object is new: a new object behind a closed Gate is created suspended.
  */
 function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
   const outcome = setManagedFields({ ...context, object, oldObject });
@@ -219,8 +219,8 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
 }
 
 /**
- * The sentence that denies a spec too deep to be compared field by field.
- * A stored spec that is too deep blocks no write that leaves it alone: otherwise the object could not be suspended.
+ * The sentence that denies a spec too deep to be compared field by field. If the stored spec is too deep, writes that
+ * don't change it pass: otherwise the object could not be suspended.
  */
 function nestingProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   if (!isDeeperThan(LIMITS.nesting, object.spec)) return undefined;
@@ -233,9 +233,9 @@ function specWithoutSuspend({ spec }: FluxObject): unknown {
   return rest;
 }
 
-// Warnings of a write that is allowed.
+// Warnings about an allowed write.
 
-/** Warnings about references that the write breaks, or makes too many; of a new object, about each. */
+/** Warnings about references that the write breaks, or with which it exceeds a limit; for a new object, about each. */
 function referenceWarnings(
   { problems, tooMany }: ObjectGates,
   oldObject: FluxObject | undefined,
@@ -246,7 +246,10 @@ function referenceWarnings(
   return [...(isNew ? [`held: ${limitText(tooMany)}`] : []), ...newProblems(problems, known?.problems)];
 }
 
-/** The Warning about a Gate on an OCI HelmRepository, for which Flux does nothing: its users fetch the charts. */
+/**
+ * The Warning about a Gate on an OCI HelmRepository. It holds nothing: Flux doesn't reconcile such an object, and the
+ * objects that use it fetch the charts.
+ */
 function idleSourceWarning({ object, oldObject }: FluxWrite, { all, problems }: ObjectGates): string[] {
   const isIdle = (each: FluxObject | undefined) => each?.kind === 'HelmRepository' && each.spec?.type === 'oci';
   const gatesAnnotation = (each: FluxObject | undefined) => each?.metadata.annotations?.[REQUIRED_GATES];
@@ -256,8 +259,8 @@ function idleSourceWarning({ object, oldObject }: FluxWrite, { all, problems }: 
 }
 
 /**
- * The Warning that an object is suspended: one created behind a closed Gate, one written by a bypass, or one that a
- * user resumes in vain. A limit has a Warning of its own.
+ * The Warning that the object is suspended: it was created behind a closed Gate, written with a bypass, or resumed by a
+ * user in vain. A limit has a Warning of its own.
  */
 function suspendedWarning(
   { kind, metadata }: FluxObject,
@@ -268,7 +271,7 @@ function suspendedWarning(
   if (oldObject && bypass?.granted)
     return ['stored, but still suspended: to let Flux act on it, also set spec.suspend to false'];
   if (oldObject) {
-    // With a closed Gate the write would have been denied.
+    // Behind a closed Gate the write would have been denied.
     const isResumed = oldObject.spec?.suspend === true && object.spec?.suspend !== true;
     return isResumed && problems.length > 0
       ? ['still suspended: a reference in gate.fluxcd.io/gates names no Gate; correct or remove it']
@@ -287,12 +290,12 @@ function awaitsWarning({ metadata, spec }: FluxObject, { object, oldObject }: Fl
   return [`suspended until its source has fetched ${deploymentText(awaits)}, and resumed then`];
 }
 
-// Which writes need no decision.
+// Writes that need no decision.
 
 /**
- * Whether a write changes nothing that Rollouts and Gates govern, and so needs no decision.
- * On an object that we suspended even an unchanged write is decided, since it may be its applier's apply, which resumes
- * it. A write of finalizers is not, so that the object can be deleted without this server.
+ * Whether a write needs no decision, because it changes nothing that Rollouts and Gates govern. On an object that we
+ * suspended even an unchanged write needs one: it may be the applier's apply, which resumes the object. A write of
+ * finalizers never does, so that the object can be deleted without this server.
  */
 export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean {
   const same = (['annotations', 'labels', 'ownerReferences'] as const).every((field) =>
@@ -302,20 +305,20 @@ export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean
   const changesOther = (['finalizers', 'managedFields', 'generateName'] as const).some(
     (field) => !sameJson(object.metadata[field], oldObject.metadata[field]),
   );
-  // One that runs for a bypassing deployment is not suspended, although it has the annotation.
+  // An object that runs for a bypassing deployment has the annotation, but isn't suspended.
   if (isSuspendedByUs(oldObject)) return !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
-  // A burst of such writes makes the decorator's suspending write conflict again and again. So the webhook decides them
-  // too, and suspends the object in one of them.
+  // In a burst of such writes the decorator's suspending write meets conflict after conflict. So the webhook decides
+  // them too, and suspends the object in one of them.
   return !changesOther || oldObject.metadata.deletionTimestamp !== undefined;
 }
 
-/** The form of the API server, which reads `0354` as 354, and `0` as "whatever is stored". */
+/** The API server's form: it reads `0354` as 354, and `0` as "whatever is stored". */
 const RESOURCE_VERSION = /^[1-9]\d*$/;
 
 /**
  * Whether the API server will reject the write with a 409, because its resourceVersion is not the stored one.
  * Webhooks are called before that check. A decorator that writes from an old cache would look like a user who undoes
- * the last change; a denial would count as its failure, while a conflict is retried.
+ * the last change. A denial would count as its failure; a conflict is retried.
  */
 export function willConflict(object: FluxObject, oldObject: FluxObject): boolean {
   const version = object.metadata.resourceVersion ?? '';
@@ -326,8 +329,8 @@ export function willConflict(object: FluxObject, oldObject: FluxObject): boolean
 // References in annotations for which a write is denied: too many, or to other namespaces.
 
 /**
- * The sentence that denies a write that names too much to be evaluated; undefined if it doesn't.
- * This is checked before anything is read.
+ * The sentence that denies a write with too many references to evaluate; undefined if there are few enough. Checked
+ * before anything is read.
  */
 export function tooManyReferencesProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   for (const field of ['annotations', 'labels'] as const) {
@@ -351,7 +354,7 @@ export function tooManyReferencesProblem(object: FluxObject, oldObject: FluxObje
   );
 }
 
-/** The sentence that denies a write which names Gates of other namespaces that the object did not name before. */
+/** The sentence that denies a write that names new Gates of other namespaces. */
 export function newForeignGateProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   const [first] = without(foreignGates(object), oldObject ? foreignGates(oldObject) : []);
   return first && foreignText(first);

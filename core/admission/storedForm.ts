@@ -1,10 +1,8 @@
 /**
- * The fields that a round trip through Flux's Go types writes in another form: a client that reads a Kustomization,
- * adds an annotation and sends it back writes `10m0s` for `10m`, and leaves out empty fields with `omitempty`.
- *
- * The lists come from the types: only a field that is not a pointer means the same to Flux whether it is empty or
- * absent. `maxHistory` is a pointer, so that `maxHistory: 0` differs from no maxHistory.
- * A field that is in no list is compared as it is written.
+ * Fields that a round trip through Flux's Go types changes in form only: a client that reads a Kustomization, adds an
+ * annotation and sends it back writes `10m0s` for `10m`, and omits empty fields with `omitempty`.
+ * The lists come from the types: an empty field means the same as an absent one only if it is no pointer. `maxHistory`
+ * is a pointer, so `maxHistory: 0` differs from no maxHistory. A field in no list is compared as written.
  */
 import type { FluxObject } from '../../api/flux.ts';
 import { GOVERNED_KINDS, type GovernedKind } from '../../api/kinds.ts';
@@ -25,7 +23,7 @@ export const DURATION_FIELDS: Record<GovernedKind, string> = {
 };
 
 /**
- * Fields with `omitempty` that are no pointers: strings, numbers, booleans, lists and maps; never `suspend`.
+ * Fields with `omitempty` that aren't pointers: strings, numbers, booleans, lists and maps; never `suspend`.
  * `[]` stands for each item of a list.
  */
 const OMITTED: Record<GovernedKind, string> = {
@@ -64,7 +62,7 @@ const OMITTED: Record<GovernedKind, string> = {
 type Same = (a: unknown, b: unknown) => boolean;
 
 const isSameLength: Same = (a, b) => lengthOf(a) !== undefined && lengthOf(a) === lengthOf(b);
-/** The one duration that may be absent without being a pointer; Go then writes `0s`. */
+/** Compares the one duration that may be absent although it is no pointer; Go then writes `0s`. */
 const isSameLengthOrNone: Same = (a = '0s', b = '0s') => isSameLength(a, b);
 const areEmpty: Same = (a, b) => isEmpty(a) && isEmpty(b);
 
@@ -80,7 +78,7 @@ const RULES = new Map(
   ]),
 );
 
-/** The object with the stored form of each field that means the same; the identical object if no form differs. */
+/** The object with the stored form of each field whose meaning is unchanged; the same object if no form differs. */
 export function withStoredForm(object: FluxObject, oldObject: FluxObject): FluxObject {
   let spec: unknown = object.spec;
   for (const { keys, isSame } of RULES.get(object.kind) ?? [])

@@ -1,5 +1,6 @@
 /**
- * The validating half of the rules in fluxWrite.ts: no other webhook has changed what our mutating webhook had decided.
+ * The validating half of the rules in fluxWrite.ts: checks that no other webhook has changed what our mutating webhook
+ * decided.
  * Also decides whether an object may be deleted.
  */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, SUSPENDED } from '../../api/annotations.ts';
@@ -28,8 +29,8 @@ export function verifyWrite(write: Omit<FluxWrite, 'closed'>): Denial | undefine
   const bypassing = bypassingRollouts(oldObject, closures, context);
   const changed = verifySuspended(object) ?? verifyBehindClosedGate(write, closed, bypassing);
   if (changed) return changed;
-  // Behind a closed Gate a managed field keeps its value, whatever its Rollout has deployed, except for a deployment
-  // that bypasses the Gate.
+  // Behind a closed Gate a managed field keeps its value, even if its Rollout has deployed another, unless that
+  // deployment bypasses the Gate.
   const problems = verifyManagedFields(
     object,
     oldObject,
@@ -43,7 +44,7 @@ export function verifyWrite(write: Omit<FluxWrite, 'closed'>): Denial | undefine
 function verifySuspended(object: FluxObject): Denial | undefined {
   const state = readState(object)?.is;
   const awaitsArtifact = object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
-  // A user who bypassed the Gates may let the object run before its source has fetched the version.
+  // With a bypass, a user may let the object run before its source has fetched the version.
   const mustBeSuspended = state === 'closed' || (awaitsArtifact && state !== 'bypassed');
   if (!mustBeSuspended || object.spec?.suspend === true) return undefined;
   return { reason: 'overwritten', text: `${changedText(object, 'spec.suspend')}.`, hint: exclude('object') };
@@ -55,7 +56,7 @@ function verifyBehindClosedGate(
   bypassing: ReadonlyMap<string, Rollout>,
 ): Denial | undefined {
   const state = readState(object)?.is;
-  // In any other state the Gate has closed between the two calls of one request: the write came first.
+  // In any other state the Gate has closed between the two calls of this request, and the write counts as earlier.
   if (state !== 'closed' && state !== 'bypassed' && state !== 'bypassing') return undefined;
   if (!oldObject || isSystemDeleter(user) || freshReason(object, oldObject) || closed.length === 0) return undefined;
   const bypassed = managedFieldsOf(oldObject).fields.filter(
@@ -83,12 +84,12 @@ const exclude = (what: string) => ({ text: `Exclude this ${what} from that webho
 // Managed fields (docs/reference/writes.md, W8).
 
 /**
- * The longest time between the mutating and the validating call of one request. If a version is deployed between them,
- * the field may still have the value of the deployment before, or of the stored object.
+ * The longest time between the mutating and the validating call of one request. If a version is deployed in between,
+ * the field may still have the value of the previous deployment, or of the stored object.
  */
 const BETWEEN_CALLS_MS = 10_000;
 
-/** A sentence for each managed field with another value than its Rollout has deployed. */
+/** A sentence for each managed field whose value differs from what its Rollout has deployed. */
 function verifyManagedFields(
   object: FluxObject,
   oldObject: FluxObject | undefined,
@@ -96,7 +97,7 @@ function verifyManagedFields(
   now: EpochMs,
 ): string[] {
   const deployments = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
-  // The variables of an atomic update follow the source, which may have any earlier deployment, or none yet.
+  // The variables of an atomic update follow the source, which may have an earlier deployment, or none yet.
   const isAtomic = object.metadata.annotations?.[ARTIFACT] !== undefined;
   return managedFieldsOf(object).fields.flatMap((field) => {
     const rollout = rollouts.get(field.rollout);
@@ -118,8 +119,8 @@ function verifyManagedFields(
 }
 
 /**
- * Whether this is an earlier deployment of the Rollout. A deployment that was dropped from the history counts too: the
- * source may have failed for a long time to fetch newer deployments.
+ * Whether this is an earlier deployment of the Rollout. One that the history no longer has counts too: the source may
+ * have failed for long to fetch newer ones.
  */
 function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undefined): boolean {
   const entry = rollout?.status?.history?.find((each) => each.id === id);
@@ -129,9 +130,9 @@ function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undef
 // Deletion (docs/reference/writes.md, W19 to W22 and W30).
 
 /**
- * The denial of a deletion; undefined if the object may be deleted. The caller allows writers who may bypass the
- * Gates.
- * @param closed with the closed Gates of its Rollouts: deleted and created again, the object would be free of these
+ * The denial of a deletion; undefined if the object may be deleted. The caller allows users who may bypass the Gates.
+ * @param closed includes the closed Gates of its Rollouts, which the object could evade by being deleted and created
+ * again
  */
 export function deletionDenial(
   oldObject: FluxObject,

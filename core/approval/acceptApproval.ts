@@ -1,9 +1,8 @@
 /**
  * The approval that a write of a Gate or RolloutGate gives or withdraws, and the record after that write.
- *
- * The webhook removes the request annotations in the same write, so that the next user can write the same one. The
- * approver is the user of the admission request. A change of the record by a writer is ignored, and a record that a Git
- * sync removes comes back.
+ * The webhook removes the request annotations in the same write, so that the next user can set the same one. The
+ * approver is the user of the admission request. Changes of the record by a writer are ignored, and a record that a Git
+ * sync removes is restored.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule } from '../../api/types.ts';
@@ -24,11 +23,11 @@ import {
 import { type ApprovalTarget, quotedTarget, splitTarget } from './approvalTarget.ts';
 import { isExpired, ruleProblem, whyNotAPerson } from './approvalVerdict.ts';
 
-/** The length of a version and of a user in a Warning, which may have 120 characters. */
+/** The most characters of a version or user in a Warning, which may have 120 in all. */
 const MAX_NAME_CHARACTERS = 32;
 
 export interface ApprovalsWritten {
-  /** The annotations of the keys, as they are to be stored. */
+  /** The annotations of the keys to store. */
   annotations: Record<string, string | undefined>;
   /** Sentences of at most 120 characters. */
   warnings: string[];
@@ -36,14 +35,17 @@ export interface ApprovalsWritten {
   problem?: string;
 }
 
-/** The value of `keys.approve` that the write sets or changes; undefined if it sets none, or no approval counts. */
+/**
+ * The value of `keys.approve` that the write sets or changes; undefined if it sets none, or if the object requires no
+ * approvals.
+ */
 export function approvedValue(write: ApprovalWrite): string | undefined {
   return write.object.spec?.approvals && changedValue(write, write.keys.approve);
 }
 
 /**
  * The approvals of the object after the write.
- * A ServiceAccount's write is never denied for them: that would stop a Git sync.
+ * A ServiceAccount's write is never denied for its approvals, because that would stop a Git sync.
  * @param before the record before the write, without revoked approvals, and with a change of the rule by this write
  * @param target what `approvedValue` names; undefined if that is undefined
  */
@@ -73,18 +75,21 @@ export function acceptApproval(
   };
 }
 
-/** The text that the write sets or changes. One that was stored before, perhaps while the webhook was down, is none. */
+/**
+ * The text that the write sets or changes; undefined if it is unchanged, even if it was stored while the webhook was
+ * down.
+ */
 function changedValue({ object, old }: ApprovalWrite, key: string): string | undefined {
   const value = object.metadata.annotations?.[key];
   return value === old?.metadata.annotations?.[key] ? undefined : value;
 }
 
-/** How many forged approvals get a Warning of their own. */
+/** The most forged approvals with a Warning of their own. */
 const FORGERIES_IN_WARNINGS = 3;
 
 /**
- * Warnings about text of the write that the webhook drops: forged approvals in the record, or an old request. There is
- * none about a record that the write removes, as a Git sync does.
+ * Warnings about text that the webhook drops from the write: forged approvals in the record, or an old request. There
+ * is none for a removed record, since Git syncs remove it.
  */
 function droppedTextWarnings({ object, old, keys }: ApprovalWrite): string[] {
   const [annotations, before] = [object.metadata.annotations, old?.metadata.annotations];
@@ -111,7 +116,7 @@ function droppedTextWarnings({ object, old, keys }: ApprovalWrite): string[] {
 
 interface Accepted {
   record: ApprovalRecord;
-  /** Why the request has no effect, after `not `: `withdrawn: bob has not approved "1.2.0"`. */
+  /** Why the request has no effect, as the text after `not `: `withdrawn: bob has not approved "1.2.0"`. */
   notDone?: string;
   warnings: string[];
 }
@@ -178,8 +183,8 @@ function withApproval(
 
 /**
  * The approvals that the record keeps, and those that it drops for a new one: the oldest of the user whose approvals
- * take the most bytes. Otherwise one user could approve many versions until the approvals of others are gone, or leave
- * them no room.
+ * take the most bytes. Otherwise one user could approve so many versions that others' approvals are dropped or find no
+ * room.
  */
 function withinLimits(others: readonly Approval[], approval: Approval): { given: Approval[]; dropped: Approval[] } {
   const given = [...others, approval];

@@ -1,6 +1,6 @@
 /**
- * The record of approvals on a Gate or RolloutGate: JSON in an annotation that only the webhook writes. Also what such
- * an object and a write of it are.
+ * The record of approvals on a Gate or RolloutGate: JSON in an annotation that only the webhook writes. Also the types
+ * of such an object and of a write of it.
  */
 import {
   APPROVALS,
@@ -26,17 +26,17 @@ export const APPROVAL_KEYS = {
 
 export type ApprovalKeys = (typeof APPROVAL_KEYS)[keyof typeof APPROVAL_KEYS];
 
-/** The part of a Gate's or RolloutGate's spec that decides whose approvals a version needs. */
+/** The part of a Gate's or RolloutGate's spec with the approval rule. */
 interface Ruled {
   approvals?: ApprovalRule | undefined;
-  /** On a RolloutGate only. */
+  /** Only on a RolloutGate. */
   rolloutRef?: { name?: string } | undefined;
 }
 
 /** A Gate or RolloutGate. */
 export interface Approvable extends KubeObject<Ruled, { approvals?: ApprovalsStatus }> {}
 
-/** A write of one. */
+/** A write of a Gate or RolloutGate. */
 export interface ApprovalWrite {
   object: Approvable;
   old: Approvable | undefined;
@@ -50,13 +50,13 @@ export interface Approval extends ChangedBy {
   version: string;
   /** The Rollout of the version, `namespace/name`; only on a Gate, because a RolloutGate has one Rollout. */
   rollout?: string;
-  /** The uid of that Rollout: a new Rollout of its name, perhaps another user's, has no approvals. */
+  /** The uid of that Rollout: a new Rollout with its name, perhaps another user's, has no approvals. */
   uid?: string;
 }
 
-/** A changed field of the spec, and its values as text; a value is absent if the field was absent or empty. */
+/** A changed field, with its values as text; a value is absent if the field was absent or empty. */
 export interface FieldChange {
-  /** From the spec, `approvals.required`, or `metadata.ownerReferences`. */
+  /** The path below the spec, such as `approvals.required`; or `metadata.ownerReferences`. */
   path: string;
   from?: string;
   to?: string;
@@ -67,15 +67,15 @@ export function fieldName(path: string): string {
   return path.startsWith('metadata.') ? path : `spec.${path}`;
 }
 
-/** One change of the rule that says who has to approve. */
+/** One change of the approval rule. */
 export interface RuleChange {
-  /** Counts changes, from 1. */
+  /** The number of the change, from 1. */
   number: number;
   /** The authenticated user. */
   by: string;
   at: EpochMs;
   fields: FieldChange[];
-  /** The approvals before the change: `1/2 for 1.2.0`. */
+  /** The approvals before the change, such as `1/2 for 1.2.0`. */
   progress?: string;
 }
 
@@ -86,7 +86,7 @@ export interface ApprovalRecord {
   changes: RuleChange[];
 }
 
-/** No record of ours is longer: 64 approvals with the longest names and reasons in the widest script. */
+/** The longest possible record: 64 approvals with the longest names and reasons in the widest script. */
 const MAX_RECORD_CHARACTERS = 196_608;
 
 /** The text of a record; equal records have equal texts. undefined if the record is empty. */

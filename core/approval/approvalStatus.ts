@@ -1,6 +1,6 @@
 /**
  * `status.approvals` of a Gate or RolloutGate, and the Events of its changes.
- * Whether a version may be deployed is evaluated each time, not read from here.
+ * Nothing decides from this status: approvals are evaluated anew for each decision.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
@@ -15,14 +15,14 @@ type GivenStatus = VersionStatus['given'][number];
 
 /** The Rollout of a RolloutGate. */
 interface ApprovedRollout {
-  /** The users behind a version. */
+  /** Returns the users behind a version. */
   usersBehind: (version: string) => VersionUsers | undefined;
-  /** The version that waits. */
+  /** The pending version. */
   pending: string | undefined;
 }
 
 /**
- * The status, and until when it is valid; undefined if the object requires no approvals.
+ * The status, and the time until which it is valid; undefined if the object requires no approvals.
  * @param rollout absent for a Gate: each of its Rollouts excludes its own users, so whether a version has enough
  * approvals is not shown
  */

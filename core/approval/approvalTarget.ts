@@ -1,4 +1,4 @@
-/** The version that a user approves or for which a Gate opens: a tag, or `namespace/name:tag` for one Rollout only. */
+/** The version in an approval or an opening for one version: a tag, or `namespace/name:tag` for one Rollout. */
 import { few } from '../kube/firstFew.ts';
 import { isLegalTag } from '../kube/tag.ts';
 
@@ -22,7 +22,9 @@ export function splitTarget(value: string): { version: string; rollout?: string 
   return colon < 0 ? { version: value } : { rollout: value.slice(0, colon), version: value.slice(colon + 1) };
 }
 
-/** The problem of a version that is no tag or no release of the Rollouts: a typo must not be approved for later. */
+/**
+ * The problem of a version that isn't a tag, or not a release of the Rollouts: a typo must not be approved in advance.
+ */
 export function versionProblem(version: string, isKnown: boolean, rollouts: readonly string[]): string | undefined {
   if (!isLegalTag(version)) return `${quotedTarget(version)} is not a tag`;
   if (isKnown) return undefined;
@@ -33,7 +35,7 @@ export function versionProblem(version: string, isKnown: boolean, rollouts: read
   return `${missing}: approve it after its ImagePolicy has selected it`;
 }
 
-/** The value as a denial quotes it. */
+/** The value, quoted for a denial. */
 export function quotedTarget(value: string): string {
   return JSON.stringify(value.slice(0, MAX_QUOTED_TARGET));
 }

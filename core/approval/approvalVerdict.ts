@@ -13,14 +13,14 @@ import type { Approval } from './approvalRecord.ts';
 export interface VersionUsers {
   /** The authenticated users who requested its deployment. */
   requesters: readonly string[];
-  /** The users in whose name they claim to have requested it: free text. */
+  /** The users on whose behalf they claim to have requested it: free text. */
   onBehalfOf?: string | undefined;
   /** The authors that the release's manifest names; undefined if unknown. */
   authors: string | undefined;
 }
 
 export interface EvaluatedApproval extends Approval {
-  /** Why the approval does not count, after the user's name: `requested it`. */
+  /** Why the approval doesn't count, as the text after the user's name: `requested it`. */
   doesNotCount?: string;
 }
 
@@ -31,7 +31,7 @@ export interface ApprovalVerdict {
   /** The given approvals that count. */
   counted: Approval[];
   enough: boolean;
-  /** Why none counts. */
+  /** Why no approval counts. */
   problem?: string;
   /** When the next approval expires. */
   until?: EpochMs;
@@ -102,7 +102,7 @@ export function ruleProblem({ expireAfter }: ApprovalRule): string | undefined {
   return `spec.approvals.expireAfter: ${JSON.stringify(expireAfter)} is not a duration such as 30m or 24h`;
 }
 
-/** When an approval stops counting by itself, in whole seconds; undefined: never. */
+/** The time at which the approval expires, in whole seconds; undefined if it never does. */
 export function expiryOf({ at }: Approval, { expireAfter }: ApprovalRule): EpochMs | undefined {
   const lasts = parseDuration(expireAfter);
   return lasts === undefined ? undefined : at + Math.ceil(lasts / 1000) * 1000;
@@ -159,17 +159,17 @@ export function countText(count: number, required: number): string {
   return `${count} of ${countOf(required, 'approval')}`;
 }
 
-// Whose approval counts: users, distinguished by their names, and the ServiceAccounts that the rule lists.
+// Approvals that can count: those of users, distinguished by name, and of the ServiceAccounts that the rule lists.
 
 const SYSTEM = 'system:';
-/** Some distributions give their only administrator this name. */
+/** The only administrator's name in some distributions. */
 const ADMINISTRATOR = 'system:admin';
 
 /** A text with more words or characters counts as naming every user. */
 const MAX_WORDS = 200;
 const MAX_TEXT_CHARACTERS = 1024;
 
-/** The words of parsed texts: one decision compares each approval with the same text. */
+/** A cache of the words of texts: one decision compares each approval with the same text. */
 const parsed = new Memo<ReadonlySet<string> | undefined>(128);
 
 /** Why this user's approval never counts; undefined if it can count. */
@@ -182,9 +182,8 @@ export function whyNotAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAcc
 }
 
 /**
- * Whether a free text, such as `Alice Miller <alice@example.com>`, may mean this user.
- * In doubt the result is true: `oidc:Alice.Miller@example.com` matches an address with another domain, `alice.miller`,
- * and a text with both names.
+ * Whether a free text, such as `Alice Miller <alice@example.com>`, may mean this user. In doubt the result is true:
+ * `oidc:Alice.Miller@example.com` matches an address with another domain, `alice.miller`, and any text with both names.
  */
 export function mayNameUser(text: string, user: string): boolean {
   const words = text.length > MAX_TEXT_CHARACTERS ? undefined : parsed.get(text, () => wordsOf(text));

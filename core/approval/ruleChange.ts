@@ -1,6 +1,6 @@
 /**
- * Changes of the rule that says who has to approve: of a field of `spec.approvals`, or of the Rollout that a
- * RolloutGate is for. The webhook records each change, and an Event reports it once.
+ * Changes of the approval rule: of a field of `spec.approvals`, or of the Rollout that a RolloutGate is for. The
+ * webhook records each change, and an Event reports it once.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
@@ -18,17 +18,20 @@ import {
   type RuleChange,
 } from './approvalRecord.ts';
 
-/** Limits of a record. Older changes than the last ten are reported already, or one user has made too many. */
+/** Limits of a record. Changes before the last ten are already reported, or one user has made too many. */
 const MAX_CHANGES = 10;
 const MAX_FIELDS_IN_CHANGE = 16;
 const MAX_VALUE_CHARACTERS = 80;
 const MAX_PROGRESS_CHARACTERS = 160;
-/** How long a change is reported even if `status.approvals` has it already: any writer of the status can write that. */
+/**
+ * The time for which a change is reported even if `status.approvals` already has it: any writer of the status can forge
+ * that.
+ */
 const RECENT_MS = 60_000;
 const REQUIRED = 'approvals.required';
 const OWNERS = 'metadata.ownerReferences';
 
-/** The record with the change of the rule that the write makes. The first rule of an object is no change. */
+/** The record with the change that the write makes to the rule. An object's first rule is no change. */
 export function withRuleChange(record: ApprovalRecord, { object, old, by, now }: ApprovalWrite): ApprovalRecord {
   const isRuled = old?.spec?.approvals || (object.spec?.approvals && record.changes.length > 0);
   const fields = old && isRuled ? changedFields(object, old) : [];
@@ -58,7 +61,7 @@ function changedFields(object: Approvable, before: Approvable): FieldChange[] {
 
 /**
  * The values of the rule's fields, by their names. An empty and an absent list have the same value. Owners count too:
- * with one, the garbage collector deletes the object, and with it the rule, in no user's name.
+ * through an owner, the garbage collector deletes the object and its rule, in no user's name.
  */
 function valuesOf({ spec, metadata }: Approvable): Map<string, string> {
   const { approvals = {} as ApprovalRule, rolloutRef } = spec ?? {};
