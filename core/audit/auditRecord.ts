@@ -25,7 +25,7 @@ export type AuditAction =
  */
 export type AuditSource = 'History' | 'Object' | 'Event' | 'AuditLog';
 
-/** How a deployment relates to those before it. `Rollback`: automatically or by a user, to an older version. */
+/** The relation of a deployment to earlier ones. `Rollback`: to an older version, automatically or by a user. */
 export type DeploymentChange = 'First' | 'Upgrade' | 'Rollback';
 
 export interface AuditObject {
@@ -36,7 +36,7 @@ export interface AuditObject {
 }
 
 export interface AuditRecord {
-  /** RFC 3339. Of a plan that an object records: the planned time. */
+  /** RFC 3339. For a plan that an object records, the planned time. */
   time: string;
   action: AuditAction;
   object: AuditObject;
@@ -44,14 +44,14 @@ export interface AuditRecord {
   user?: string;
   /** The version that the action is about. */
   version?: string;
-  /** Only in the record of a deployment. */
+  /** Only for a deployment. */
   change?: DeploymentChange;
   /** Digest of the deployed image, if it is known. */
   digest?: string;
   reason?: string;
   /** The change, or the message of the Event. */
   detail?: string;
-  /** The object's metadata.resourceVersion after the action, if the source has it. */
+  /** The object's metadata.resourceVersion after the action; absent if the source lacks it. */
   resourceVersion?: string;
   sources: AuditSource[];
 }

@@ -7,7 +7,7 @@ import type { AuditRecord, DeploymentChange } from './auditRecord.ts';
 /** A CloudEvent in structured mode. */
 export interface CloudEvent {
   specversion: '1.0';
-  /** Id of the action: equal for each object that records the action, in every process and after every restart. */
+  /** The action's id: the same from every object that records the action, in every process and after every restart. */
   id: string;
   source: string;
   type: string;
@@ -26,7 +26,7 @@ const CDEVENTS: Record<DeploymentChange, string> = {
 /** The prefix of types that CDEvents does not have; the action follows. */
 const OWN_TYPE = 'com.kuberik.audit.';
 
-/** Limit for a reason and a detail: receivers need to accept no more than 64 KiB. */
+/** The most characters of a reason or detail: receivers need to accept no more than 64 KiB. */
 const MAX_TEXT_CHARACTERS = 2048;
 
 /**
@@ -50,7 +50,7 @@ export function cloudEventOf(record: AuditRecord, source: string): CloudEvent {
   return envelope({ id, source, type, subject, time, data: cdEvent });
 }
 
-/** A time in which a kind was not watched: records that its objects dropped meanwhile were not sent. */
+/** A time in which a kind wasn't watched: records that its objects dropped in that time were not sent. */
 interface UnwatchedTime {
   kind: string;
   /** Absent if the kind was never watched before. */
@@ -74,17 +74,20 @@ function envelope(event: Omit<CloudEvent, 'specversion' | 'datacontenttype'>): C
   return { specversion: '1.0', ...event, datacontenttype: 'application/json' };
 }
 
-/** The fields that identify an action, without source and texts: a Gate and fifty histories may record one opening. */
+/**
+ * The fields that identify an action. They exclude source and texts: a Gate and fifty histories may record the same
+ * opening.
+ */
 function idPartsOf({ time, action, object, user, version, detail }: AuditRecord): unknown[] {
   const { kind, namespace, name } = object;
-  // A Rollout's history lacks the version of an opening: two openings by one user in one second count as one.
+  // A Rollout's history lacks the version of an opening, so two openings by one user in one second count as one.
   const about = action === 'Opened' || action === 'Closed' ? undefined : version;
-  // One write may change several rules, and an Event names the user in its text alone.
+  // One write may change several rules, and an Event names the user only in its text.
   const needsDetail = action === 'RuleChanged' || (user === undefined && action !== 'Deployed');
   return [time, action, kind, namespace, name, user, about, needsDetail ? detail : undefined];
 }
 
-/** The record with short texts, without the deployment's progress: one id must stand for one content. */
+/** The record with shortened texts and without the deployment's progress, so that one id always has one content. */
 function stableContent({ detail, ...record }: AuditRecord): AuditRecord {
   return {
     ...record,

@@ -24,7 +24,7 @@ export interface CoreEvent extends KubeObject<any, any> {
   reportingComponent?: string;
 }
 
-/** The actions by the reasons of Events. Events with other reasons are about states. */
+/** The actions by the reasons of Events. Events with other reasons report states. */
 const ACTIONS: Readonly<Record<string, AuditAction>> = {
   DeploymentSucceeded: 'Deployed',
   DeploymentAdopted: 'Deployed',
@@ -43,10 +43,10 @@ const ACTIONS: Readonly<Record<string, AuditAction>> = {
 };
 
 const NAME = /^[a-z0-9][a-z0-9.-]{0,252}$/;
-/** Longer than any that an API server has given. */
+/** Accepts longer values than any API server has returned. */
 const RESOURCE_VERSION = /^\d{1,20}$/;
 
-/** The records of an Event. An Event that we can't have written has none: its values could break a sink. */
+/** The records of an Event; none for one that we can't have written, whose values could break a sink. */
 export function recordsOfEvent({ involvedObject, reason, message, firstTimestamp, source }: CoreEvent): AuditRecord[] {
   const action = Object.hasOwn(ACTIONS, reason ?? '') ? ACTIONS[reason!] : undefined;
   if (!action || !firstTimestamp || source?.component !== EVENT_COMPONENT) return [];

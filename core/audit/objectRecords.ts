@@ -67,8 +67,8 @@ function recordsOfRollout(rollout: Rollout): AuditRecord[] {
 }
 
 /**
- * How the deployment relates to those before it. A version that the history has dropped counts as an upgrade if it
- * comes back.
+ * The relation of the deployment to earlier ones. A version that the history has dropped counts as an upgrade if it is
+ * deployed again.
  */
 function changeOf(history: readonly HistoryEntry[], index: number): DeploymentChange {
   const entry = history[index]!;
@@ -103,7 +103,7 @@ function recordsOfDeployment(entry: HistoryEntry, change: DeploymentChange, obje
       action: isVote ? 'Approved' : 'Opened',
       object: { kind: kind ?? 'Gate', namespace, name },
       sources: ['History'],
-      // A Gate opens for every Rollout, so fifty histories may list one opening: the record has no version.
+      // The record has no version: a Gate opens for every Rollout, so fifty histories may list one opening.
       ...withoutEmpty({ user: by, reason: why, version: isVote ? version.tag : undefined }),
     };
   });

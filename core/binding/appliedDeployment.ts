@@ -1,9 +1,7 @@
 /**
- * The proof that Flux has fetched and applied a deployment: its FluxBinding takes it from the object's status, because
- * the object's spec alone proves nothing.
- *
- * A HelmRelease has no managed field: the Rollout manages the OCIRepository of its `spec.chartRef`, and helm-controller
- * releases the fetched artifact and reports it (docs/facts.md, F14).
+ * The proof that Flux has fetched and applied a deployment. It comes from the object's status, because the spec alone
+ * proves nothing. A HelmRelease has no managed field: the Rollout manages the OCIRepository of its `spec.chartRef`, and
+ * helm-controller releases the fetched artifact and reports it (docs/facts.md, F14).
  */
 import { AWAITS_ARTIFACT, BOUND_ROLLOUT, DEPLOYED } from '../../api/annotations.ts';
 import type { Artifact, FluxObject } from '../../api/flux.ts';
@@ -21,12 +19,12 @@ import {
   releasedDigest,
 } from '../managedField/source.ts';
 
-/** The kind that tracks a Rollout without a managed field. */
+/** The kind that follows a Rollout without a managed field. */
 export const TRACKING_KIND: string = KINDS.HelmRelease.kind;
 
 type ObservedDeployments = NonNullable<FluxBindingSpec['observed']>;
 
-/** Whether the deployment is among those that an object carries. */
+/** Whether the object carries the deployment. */
 export function carries(deployments: readonly DeploymentRef[] | undefined, deployment: DeploymentRef): boolean {
   return (deployments ?? []).some((each) => isSameDeployment(each, deployment));
 }
@@ -51,7 +49,7 @@ export function provesApply(
   if (!observed || !carries(observed.deployed, deployment)) return false;
   if (spec.target.kind === 'OCIRepository') return isOfTag(observed.fetched, deployment.version);
   if (observed.applied === undefined) return false;
-  // A source of an unknown kind cannot be compared: the report of Flux alone is the proof.
+  // A source of an unknown kind can't be compared, so Flux's report suffices.
   if (!spec.source) return true;
   if (!source) return false;
   const isOfSameNamespace = spec.source.namespace === metadata.namespace;
@@ -73,7 +71,7 @@ function hasFetched(source: FluxObject, deployment: DeploymentRef): boolean {
   );
 }
 
-/** Why a HelmRelease with this source gets no version of the Rollout. */
+/** Why a HelmRelease with this source can't have a version of the Rollout. */
 export function missingSourceText(
   { source: ref }: Pick<FluxBindingSpec, 'source'>,
   source: FluxObject | undefined,
@@ -87,15 +85,14 @@ export function missingSourceText(
 }
 
 /**
- * The observation of the object's deployments for the spec of its FluxBinding: the deployments with the proof from
- * Flux, or without proof if the object is suspended and gets none.
- * Each change is a write and a sync of everything related. So the last observation stays while Flux is applying, and
- * also after later commits once the FluxBinding's status has the proof.
+ * The observation of the object's deployments for its FluxBinding's spec: with the proof from Flux, or without proof if
+ * the object is suspended. Each change costs a write and a sync of everything related. So the last observation stays
+ * while Flux is applying, and, once the FluxBinding's status has the proof, also after later commits.
  */
 export function observedOf(object: FluxObject, binding: FluxBinding | undefined): ObservedDeployments {
   const deployed = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   const proof = proofOf(object);
-  // The object does not show which deployment it carries, so the proof stores the deployment that it proves.
+  // Such an object doesn't show which deployment it carries, so the proof itself names the deployment.
   if (object.kind === TRACKING_KIND) return proof ?? {};
   const seen: ObservedDeployments = { ...(deployed.length > 0 && { deployed }), ...proof };
   // A binding of an earlier object of this name doesn't count for this one.
@@ -113,7 +110,7 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
 
 /**
  * The revision that the object has fetched, or has applied with its current spec and found ready (docs/facts.md, F8).
- * undefined for a suspended object, which may still be Ready from before.
+ * undefined for a suspended object, whose Ready may be out of date.
  */
 function proofOf(object: FluxObject): ObservedDeployments | undefined {
   const { kind, metadata, spec, status } = object;

@@ -2,8 +2,8 @@
  * The report: the deployments and Gate states that apply to one Flux object.
  * The object's decorator makes the report and stores it in the spec of the FluxBinding: that saves a write and two
  * syncs for each deployment (ADR 2).
- * Metacontroller relates to a decorator only the objects that the annotations named at its last customize call
- * (docs/facts.md, M6). If an object is missing, the FluxBinding's own hook makes the report instead.
+ * Metacontroller sends a decorator only the objects that the annotations named at its last customize call
+ * (docs/facts.md, M6). If an object is missing, the FluxBinding's own hook makes the report.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
@@ -26,7 +26,7 @@ export interface ReportInputs {
   gates: ReadonlyMap<string, Gate>;
 }
 
-/** The entry of one Gate, with the details that a reader in the FluxBinding's namespace may see. */
+/** The entry of one Gate, with only the details that readers in the FluxBinding's namespace may see. */
 export type GateEntry = NonNullable<FluxBindingStatus['gates']>[number];
 
 /** The report as it is stored in the spec of a FluxBinding. */
@@ -43,7 +43,7 @@ export function reportInputs(rollouts: readonly Rollout[], gates: readonly Gate[
   };
 }
 
-/** The report on a FluxBinding, and when it changes even if no object changes. */
+/** The report on a FluxBinding, and the time at which it changes even if no object does. */
 export function reportOf(
   { spec, metadata }: FluxBinding,
   { rollouts, gates }: ReportInputs,
@@ -119,13 +119,15 @@ export function rolloutsOfBinding(spec: FluxBindingSpec | undefined): string[] {
   return [...new Set((spec?.fields ?? []).map((field) => field.rollout))].sort();
 }
 
-/** Gates of a report in the spec, which has the message of each. With more, the FluxBinding's own hook reports. */
+/**
+ * The most Gates of a report in the spec, which has a message for each. With more, the FluxBinding's own hook reports.
+ */
 const MAX_GATES_IN_REPORT = 16;
 
 /**
  * Whether the inputs have every Rollout and Gate that the object names, so that its decorator can make the report.
- * An atomic update of tag and variable (core/managedField/atomicUpdate.ts) and a HelmRelease need the object's source
- * too, which only the FluxBinding relates.
+ * An atomic update of tag and variable (core/managedField/atomicUpdate.ts), and a HelmRelease, also need the object's
+ * source, which only the FluxBinding relates.
  */
 export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: ReportInputs): boolean {
   if (!spec || spec.target.kind === TRACKING_KIND) return false;
@@ -137,23 +139,26 @@ export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates 
   return fields.every(({ rollout }) => rollouts.has(rollout)) && required.every((ref) => gates.has(refKey(ref)));
 }
 
-// When a changed report is written.
-// Each write of a FluxBinding is a sync of everything related (ADR 2), so two kinds of changes wait:
-// - a deployment that Flux has not applied yet: most are applied before anyone needs to see "Waiting". The first one of
-//   a Rollout waits less, because until then the FluxBinding shows that nothing is deployed;
+// Delays of changed reports. Each write of a FluxBinding causes a sync of everything related (ADR 2), so two kinds of
+// changes wait:
+// - a deployment that Flux has not applied yet: most are applied before a user needs to see "Waiting". A Rollout's
+// first deployment waits less, because until then the FluxBinding shows that nothing is deployed;
 // - a Gate that has just opened or closed: a freeze writes its suspensions first.
 
 /**
- * The delay from a deployment to its report: longer than a burst of thousands of deployments, whose work the reports
+ * The delay from a deployment to its report. It outlasts a burst of thousands of deployments, whose cost the reports
  * would double.
  */
 const DEPLOYMENT_DELAY_MS = 600_000;
-/** The delay of a first deployment: one more write of the FluxBinding, once, unless Flux has applied it by then. */
+/**
+ * The delay of a Rollout's first deployment: it costs one more write of the FluxBinding, unless Flux applies it in
+ * time.
+ */
 const FIRST_DEPLOYMENT_DELAY_MS = 10_000;
 /** The delay from a change of a Gate to its report. A thousand objects are suspended in less time. */
 const GATE_DELAY_MS = 15_000;
 
-/** When the next report has to be written; undefined if it has to be written now. */
+/** The time at which the next report has to be written; undefined for now. */
 export function reportDue(before: Report, next: Report, inputs: ReportInputs, now: EpochMs): EpochMs | undefined {
   if (!sameJson(urgentPart(before), urgentPart(next))) return undefined;
   const changes = [...changedRollouts(before, next, inputs), ...changedGates(before, next, inputs, now)];
@@ -180,7 +185,7 @@ function changedRollouts(before: Report, next: Report, { rollouts }: ReportInput
   });
 }
 
-/** Changes of Gates. A Gate whose own status does not show the change yet counts as changed now. */
+/** Changes of Gates. If the Gate's own status doesn't show the change yet, it counts as changed now. */
 function changedGates(before: Report, next: Report, { gates }: ReportInputs, now: EpochMs): Change[] {
   const was = new Map((before.gates ?? []).map((gate) => [refKey(gate), gate]));
   return (next.gates ?? []).flatMap((entry) => {
@@ -189,7 +194,10 @@ function changedGates(before: Report, next: Report, { gates }: ReportInputs, now
   });
 }
 
-/** The part of a report whose changes are written at once: the Rollouts, the Gates, and the bypassing deployments. */
+/**
+ * The part of a report whose changes are written at once: which Rollouts and Gates there are, and the bypassing
+ * deployments.
+ */
 function urgentPart({ rollouts = [], gates = [], bypassing }: Report) {
   return { rollouts: rollouts.map(({ rollout }) => rollout), gates: gates.map(refKey), bypassing };
 }

@@ -53,7 +53,7 @@ interface RelatedToBinding {
   applier?: FluxObject | undefined;
 }
 
-/** The status of a FluxBinding. Its only times are those of changes: the same input gives the same status. */
+/** The status of a FluxBinding. All its times are times of changes, so the same input gives the same status. */
 export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, now: EpochMs): FluxBindingStatus {
   const spec = binding.spec ?? { target: { apiVersion: '', kind: '', name: '', uid: '' } };
   const before = binding.status ?? {};
@@ -83,15 +83,17 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
 
 interface NextBinding {
   binding: FluxBinding;
-  /** The next status of the FluxBinding, to decide on writes of the object; the present one if an input is missing. */
+  /**
+   * The next status of the FluxBinding, for decisions on writes of the object; the current one if an input is missing.
+   */
   status: FluxBindingStatus | undefined;
-  /** When a delayed report is due, or the present one ends. */
+  /** The time at which a delayed report is due, or the current one ends. */
   requeueAt?: EpochMs;
 }
 
 /**
- * The FluxBinding to write, with the decorator's report if the decorator has all inputs; and its next status, on which
- * the decorator acts before the FluxBinding's own hook has stored it.
+ * The FluxBinding to write, with the decorator's report if it has all inputs; and the next status, on which the
+ * decorator acts before the FluxBinding's own hook has stored it.
  */
 export function nextBinding(
   wanted: FluxBinding,
@@ -112,7 +114,7 @@ export function nextBinding(
   };
 }
 
-/** The next status, computed without the source and the applier: the fields that depend on them keep their values. */
+/** The next status, computed without source and applier: fields that depend on them keep their values. */
 function statusWithoutSource(
   binding: FluxBinding,
   stored: FluxBindingStatus | undefined,
@@ -166,8 +168,8 @@ function desiredDeployments(
 }
 
 /**
- * The newest deployment of each Rollout that is proven to be applied. A proof that was stored stays, because a later
- * suspension changes the generation and would hide it.
+ * The newest deployment of each Rollout with proof that it is applied. A stored proof stays, because a later suspension
+ * changes the generation and would hide it.
  */
 function provenDeployments(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[] {
   const names = rolloutsOfBinding(binding.spec);
@@ -182,9 +184,8 @@ function provenDeployments(binding: FluxBinding, related: RelatedToBinding): Dep
 }
 
 /**
- * The state of one managed field.
- * There is no state "written, not applied yet": it would cost each release another write and a sync of everything
- * related.
+ * The state of one managed field. There is no state "written, not applied yet", which would cost every release another
+ * write and a sync of everything related.
  */
 function fieldState(
   field: ManagedField,
@@ -203,7 +204,7 @@ function fieldState(
   const tracks = spec.target.kind === TRACKING_KIND;
   const writeBack = tracks ? undefined : entry?.writeBack;
   const has = { ...field, id, version, uid, ...(writeBack !== undefined && { writeBack }) };
-  // Git may set another value after the deployment was applied.
+  // Git may have set another value after the deployment was applied.
   const awaitsGit = writeBack !== undefined && !carries(spec.observed?.deployed, head);
   if (!awaitsGit && carries(applied, head)) return { ...has, state: 'Applied' };
   const gitText = awaitsGit ? `no commit has set it in Git yet (ImagePolicy '${writeBack}' selects it)` : undefined;

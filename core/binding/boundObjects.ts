@@ -1,7 +1,7 @@
 /**
  * The Flux objects bound to Rollouts, with their FluxBindings and the Gates that they require now.
- * The decorators that write a FluxBinding and the annotations of its object may lag or fail indefinitely, so neither is
- * believed about the Gates that select the object.
+ * The decorators that write a FluxBinding and the object's annotations may lag or fail indefinitely, so neither shows
+ * reliably which Gates select the object.
  */
 import type { FluxObject } from '../../api/flux.ts';
 import { FLUX_BINDINGS } from '../../api/kinds.ts';
@@ -14,7 +14,7 @@ import { type RefRules, requiredGates } from '../objectGates/objectGates.ts';
 
 /**
  * The FluxBindings of the objects that are bound to the Rollout, by their fields or their label: a new CRD may drop
- * fields that are stored, and a bake must not begin because of that.
+ * stored fields, and a bake must not begin because of that.
  */
 export function bindingsOfRollout({ metadata }: Rollout, bindings: readonly FluxBinding[]): FluxBinding[] {
   const label = boundLabel(metadata.name ?? '');
@@ -27,7 +27,7 @@ export function bindingsOfRollout({ metadata }: Rollout, bindings: readonly Flux
   );
 }
 
-/** The FluxBinding for a bound object that has none yet: it proves nothing. */
+/** A FluxBinding without proof, for a bound object that has none yet. */
 export function unseenBinding(rollout: Rollout, kind: string, name: string): FluxBinding {
   return {
     apiVersion: FLUX_BINDINGS.apiVersion,
@@ -49,10 +49,7 @@ interface BoundObject {
   binding: FluxBinding | undefined;
 }
 
-/**
- * The objects that are bound to these Rollouts, without those that are being deleted. Each object is there once: it may
- * be bound to many of them.
- */
+/** The objects that are bound to these Rollouts, each once, without those that are being deleted. */
 export function boundObjects(
   rollouts: readonly Rollout[],
   objects: readonly FluxObject[],
@@ -87,10 +84,10 @@ export function boundObjectNames(
   return [...byKey.values()].map((each) => ({ kind: each.kind, namespace, name: each.name }));
 }
 
-/** One binding for each object: the stored one, or one that proves nothing. */
+/** One binding for each object: the stored one, or one without proof. */
 export function completeBindings(bindings: readonly FluxBinding[], bound: readonly BoundObject[]): FluxBinding[] {
   const known = new Set(bound.map(({ object }) => keyOf(object)));
-  // An object that was deleted or unbound counts until its binding is deleted, and so do its Gates.
+  // A deleted or unbound object counts, with its Gates, until its binding is deleted.
   const others = bindings.filter((binding) => !known.has(targetOf(binding)));
   return [...others, ...bound.map(storedOrUnseen)];
 }

@@ -1,4 +1,4 @@
-/** The annotations whose write makes the webhook set the managed fields of a Flux object to its deployments. */
+/** The annotations that trigger the webhook to set the managed fields of a Flux object to its deployments. */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBindingStatus } from '../../api/types.ts';
@@ -9,10 +9,10 @@ import { carries } from './appliedDeployment.ts';
 import type { ManagedFieldState } from './bindingStatus.ts';
 
 /**
- * The value of the annotation DEPLOYED to write; undefined if nothing is to be written. The write only triggers the
- * webhook, which computes the value itself. null removes the annotation, if only the field is wrong.
+ * The value of the annotation DEPLOYED to write; undefined for no write. The write only triggers the webhook, which
+ * computes the value itself. If only the field is wrong, null removes the annotation.
  * @param status of the FluxBinding: `deployed` has the newest deployment of each Rollout that the object tracks, in the
- *   form of the annotation, and `fields` the state of each managed field
+ * form of the annotation, and `fields` the state of each managed field
  */
 export function deploymentTrigger(
   object: FluxObject,
@@ -54,12 +54,15 @@ export function artifactTrigger(
   return wanted;
 }
 
-/** Whether closed Gates block all changes of the object, except by a deployment that bypasses them. */
+/** Whether closed Gates block all changes of the object except those by a bypassing deployment. */
 export function isHeldByGates(status: FluxBindingStatus | undefined): boolean {
   return (status?.gates?.some((gate) => !gate.opened) ?? false) && !status?.bypassing?.length;
 }
 
-/** Whether the wanted deployment is newer than the carried one. A binding may lag: an older id is never written. */
+/**
+ * Whether the wanted deployment is newer than the carried one. A binding may lag, and an older id must never be
+ * written.
+ */
 function isNewer(wanted: DeploymentRef, carried: readonly DeploymentRef[]): boolean {
   const have = carried.find((deployment) => deployment.rollout === wanted.rollout);
   if (!have || have.uid !== wanted.uid) return true;
