@@ -93,6 +93,10 @@ export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: Deci
         if (tooLarge) return tooLarge;
         const decided = await handle(request, ports);
         return STORES_REASONS.has(name) ? withReasonWarnings(decided, request) : decided;
+      }).catch((error: unknown) => {
+        const denial = name === FAILS_OPEN ? denialOfFailedRead(error) : undefined;
+        if (!denial) throw error;
+        return denial;
       });
       if (!late?.aborted) {
         countDecision(decision, ports);
@@ -178,8 +182,21 @@ async function asBadRequest<T>({ object, oldObject }: AdmissionRequest, answer: 
   }
 }
 
-// The denial of a write whose review was not read, for webhooks that fail open: with an HTTP error the API server would
-// admit the write.
+// The denial of a write whose review or Gates were not read, for webhooks that fail open: with an HTTP error the
+// API server would admit the write.
+
+/**
+ * The denial of a write whose Gates can't be read, because the API server is overloaded or fails: a tenant can cause
+ * that. undefined for an error that lasts until an admin repairs the installation, such as a missing right: the write of
+ * every Flux object would be denied until then.
+ */
+function denialOfFailedRead(error: unknown): AdmissionDecision | undefined {
+  const { code, message } = error as { code?: unknown; message?: string };
+  const isTemporary = typeof code === 'number' && (code === 0 || code === 429 || code >= 500);
+  return isTemporary
+    ? denied('limit', `the Gates of this object can't be read: ${message}: try again later.`)
+    : undefined;
+}
 
 /** The uid in a review as Go writes it, which comes before any text of a user. */
 const UID = /^\s*\{(?:"(?:kind|apiVersion)":"[^"\\]*",){2}"request":\{"uid":"([^"\\]+)"/;

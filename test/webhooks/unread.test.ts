@@ -2,8 +2,9 @@
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import type { UnreadBody } from '../../api/ports.ts';
-import { fakeWebhookCall } from '../../dev/fakes/ports.ts';
+import { fakeCluster, fakeWebhookCall } from '../../dev/fakes/ports.ts';
 import { requestOf, reviewing } from '../../dev/fakes/requests.ts';
+import { ApiError } from '../../server/cluster/apiError.ts';
 import { createApp } from '../../server/http/app.ts';
 import { createLog } from '../../server/log.ts';
 import { createMetrics } from '../../server/servedMetrics.ts';
@@ -68,7 +69,37 @@ it.each([
   expect([counts.length > 0, logged.length > 0]).toEqual([isRecorded, isRecorded]);
 });
 
-describe('the denial if Gates can’t be read', () => {
+describe('a write whose Gates can’t be read', () => {
+  const object = kubeObject('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', 'shop/web', { spec: { path: './' } });
+  const answerAfter = (code: number) => {
+    const listAtMost = () => Promise.reject(new ApiError(code, '', 'the API server fails'));
+    const { call, counts } = fakeWebhookCall({ now: 0, cluster: { ...fakeCluster([]), listAtMost } });
+    const { answer } = webhookRoutes(() => call).find(({ path }) => path === FAILS_OPEN)!;
+    return { counts, answering: answer(reviewing(requestOf({ object }))) };
+  };
+
+  it.each([
+    ['has no answer', 0],
+    ['is overloaded', 429],
+    ['fails', 500],
+    ['is not ready', 503],
+  ])('is denied if the API server %s: a tenant can cause that', async (_what, code) => {
+    const { answering, counts } = answerAfter(code);
+    expect(await answering).toMatchObject({
+      response: { allowed: false, status: { message: expect.stringMatching(/Gates .*can't be read.* try again/) } },
+    });
+    expect(counts).toEqual([{ name: 'rollout_hooks_admission_denials_total', labels: { reason: 'limit' } }]);
+  });
+
+  it.each([
+    ['lacks the right to read them', 403],
+    ['lacks their kind', 404],
+  ])('is an error, which allows it, if this installation %s: every write would be denied', async (_what, code) => {
+    await expect(answerAfter(code).answering).rejects.toMatchObject({ code });
+  });
+});
+
+describe('the denial of a write that was not read', () => {
   it.each<[UnreadBody['why'], number, string]>([
     ['tooLarge', 413, 'leave out its status'],
     ['busy', 429, 'if that keeps failing'],
