@@ -187,8 +187,8 @@ async function asBadRequest<T>({ object, oldObject }: AdmissionRequest, answer: 
 
 /**
  * The denial of a write whose Gates can't be read, because the API server is overloaded or fails: a tenant can cause
- * that. undefined for an error that lasts until an admin repairs the installation, such as a missing right: the write of
- * every Flux object would be denied until then.
+ * that. undefined for an error that lasts until an admin repairs the installation, such as a missing right: every write
+ * of a Flux object would be denied until then.
  */
 function denialOfFailedRead(error: unknown): AdmissionDecision | undefined {
   const { code, message } = error as { code?: unknown; message?: string };
