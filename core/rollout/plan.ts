@@ -36,7 +36,7 @@ export interface Plan {
   isIrreversible: boolean;
   /** The plan would deploy, but no budget has granted a slot. */
   waitsForBudget: boolean;
-  /** The head counts as applied from now on, or ends: the hook reads the bindings of all bound objects. */
+  /** The head counts as applied from now on, ends, or is retried: the hook reads bindings and HealthChecks. */
   dependsOnBindings: boolean;
   /** The bake begins or ends: the hook reads the checks, and evaluates again each whose report isn't recent. */
   dependsOnHealth: boolean;
@@ -93,7 +93,7 @@ export function planRollout(inputs: Observed, now: EpochMs): Plan {
     status,
     isIrreversible: decision.commits || Boolean(copy?.isAwaited && copy.begins),
     waitsForBudget: decision.slotWait !== undefined,
-    dependsOnBindings: progress?.dependsOnBindings ?? false,
+    dependsOnBindings: progress?.dependsOnBindings || head !== stored.history[0],
     dependsOnHealth: progress?.dependsOnHealth ?? false,
     ...nextResync(requeues, observed, status, now),
     events: status === rollout.status ? [] : withOrder(events, status),

@@ -52,8 +52,8 @@ interface BakeStep {
 interface Progress {
   head: HistoryEntry;
   /**
-   * Whether a bound object that was overlooked would make this wrong: the deployment becomes applied, its bake starts
-   * without bound objects, or it ends.
+   * Whether a bound object or a report that was overlooked would make this wrong: the deployment becomes applied, its
+   * bake starts without bound objects, or it ends or begins anew.
    */
   dependsOnBindings: boolean;
   /** Whether the bake begins or ends now. */
@@ -77,12 +77,13 @@ export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake:
   const proven = withProgress(head, { bound, rollout, checks: healthChecks, isBakeTimeOver }, now);
   // The proof is stored for a failed deployment too: its retry relies on it.
   const isNowApplied = head.appliedTime === undefined && proven.appliedTime !== undefined;
+  const isReset = head !== stored;
   if (!isUnfinished(proven) || !mayBake)
-    return { head: proven, dependsOnBindings: isNowApplied, dependsOnHealth: false, events: [] };
+    return { head: proven, dependsOnBindings: isNowApplied || isReset, dependsOnHealth: false, events: [] };
   const step = bakeStep(withGrace(proven, context, now), context, now);
   const starts = proven.bakeStartTime === undefined && step.head.bakeStartTime !== undefined;
   const ends = !isUnfinished(step.head);
-  const dependsOnBindings = isNowApplied || ends || (proven.appliedTime === undefined && starts);
+  const dependsOnBindings = isNowApplied || isReset || ends || (proven.appliedTime === undefined && starts);
   return { ...step, dependsOnBindings, dependsOnHealth: starts || ends };
 }
 

@@ -1,5 +1,6 @@
 /** Metacontroller's cache of HealthChecks may be behind: what can't be undone is decided from their stored reports. */
 import { expect, it } from 'vitest';
+import { RETRY } from '../../../api/annotations.ts';
 import type { HealthCheck } from '../../../api/types.ts';
 import { objectOf } from '../../support/objects.ts';
 import { imagePolicy, rollout } from './call.ts';
@@ -24,10 +25,11 @@ async function decided(
   cached: HealthCheck | undefined,
   stored: HealthCheck | undefined,
   entry: object,
-  { tag = '1.0.0', spec = {} } = {},
+  { tag = '1.0.0', spec = {}, annotations = {} } = {},
 ) {
   const history = [{ id: 1, version: { tag: '1.0.0' }, timestamp: at('11:40:00'), ...entry }];
   const parent = rollout({ bakeTime: '5m', healthCheckSelector: { selector: {} }, ...spec }, { ...deployed, history });
+  parent.metadata.annotations = annotations;
   const { status, resyncAfterSeconds } = await sync(parent, [imagePolicy(tag), ...(cached ? [cached] : [])] as never, {
     healthChecks: stored ? [stored] : [],
   });
@@ -62,6 +64,13 @@ it('a deployment does not fail by a report from before it, nor by its timeout on
 
 it('a check that has failed holds the next version, before the cache shows it', async () => {
   expect(await decided(healthy, failed, { bakeStatus: 'Succeeded' }, { tag: '1.1.0' })).toMatchObject({ id: 1 });
+});
+
+it('an error of before a retry does not fail it, though the cache shows it later', async () => {
+  const entry = { ...waits, bakeStatus: 'Failed' };
+  const { knownHealth, lastRetryTimestamp } = await decided(healthy, failed, entry, { annotations: { [RETRY]: '' } });
+  expect(lastRetryTimestamp).toBe(at('12:00:00'));
+  expect(knownHealth).toMatchObject([{ status: 'Unhealthy', lastErrorTime: at('11:59:58') }]);
 });
 
 it('a report of before the deployment is none of the new version, though the cache shows it later', async () => {
