@@ -69,7 +69,7 @@ async function startWithPage(options: UpOptions): Promise<Pick<LocalCluster, 'di
 }
 
 /** The commands for another terminal. `kubectl`: the path of kubectl, if the PATH has none. */
-export function howToUse(kubeconfig: string, kubectl: string | undefined): string {
+function howToUse(kubeconfig: string, kubectl: string | undefined): string {
   const path = kubectl === undefined ? '' : `\n  ${shell`alias kubectl=${kubectl}`}`;
   return `In another terminal:\n  ${shell`export KUBECONFIG=${kubeconfig}`}${path}`;
 }
@@ -99,4 +99,4 @@ async function main(): Promise<number> {
   }
 }
 
-if (import.meta.main) process.exit(await main());
+process.exit(await main());
