@@ -254,8 +254,8 @@ describe('a watch', () => {
 
 describe('a missing object', () => {
   it.each([
-    ['get nothing', `There is no Rollout 'nothing' in namespace '${NAMESPACE}'.\n`],
-    ['why kustomization/nothing', `There is no Kustomization 'nothing' in namespace '${NAMESPACE}'.\n`],
+    ['get nothing', `There is no Rollout 'nothing' in namespace '${NAMESPACE}'. It has app.\n`],
+    ['why kustomization/nothing', `There is no Kustomization 'nothing' in namespace '${NAMESPACE}'. It has app.\n`],
     ['history app --diff 1 99', 'There is no deployment 99 in the history: it has 1.\n'],
   ])('%s', async (line, sentence) => {
     const { code, out, err } = await seen(runs!, line);

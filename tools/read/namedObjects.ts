@@ -6,7 +6,7 @@ import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import type { Cluster } from '../kube/cluster.ts';
-import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
+import { type Collection, type KubeClient, type ListSelectors, unlessRefused } from '../kube/kubeClient.ts';
 import { EXIT, Problem } from '../kube/problem.ts';
 
 /** Short names of kinds. */
@@ -70,9 +70,8 @@ export async function readTarget(
   const object = await client.get({ ...served, namespace: scope, name });
   const kind = Object.hasOwn(KINDS, served.kind) ? (served.kind as KindName) : undefined;
   if (object) return { kind, resource: served.resource, object };
-  const where = served.namespaced ? ` in namespace '${home}'` : '';
-  const hint = served.namespaced ? await elsewhereHint(client, served, name) : '';
-  throw new Problem(`There is no ${served.kind} '${name}'${where}.${hint}`);
+  if (scope === undefined) throw new Problem(`There is no ${served.kind} '${name}'.`);
+  throw await notFound(client, served.kind, [served], { namespace: home, name });
 }
 
 const OWN_API_VERSIONS = [resourceOf(KINDS.Rollout).apiVersion, resourceOf(KINDS.Gate).apiVersion];
@@ -104,15 +103,28 @@ async function resourcesOf(client: KubeClient, apiVersion: string) {
   }));
 }
 
-/** A hint at other namespaces: ` Found in namespace 'apps': add -n.`; empty if the user can't list them. */
-async function elsewhereHint(client: KubeClient, of: { apiVersion: string; resource: string }, name: string) {
-  try {
-    const found = await client.list({ ...of, namespace: undefined, fieldSelector: `metadata.name=${name}` });
-    const all = found.map(({ metadata }) => `'${metadata.namespace}'`);
-    return all.length > 0 ? ` Found in ${all.length > 1 ? 'namespaces' : 'namespace'} ${few(all, 5)}: add -n.` : '';
-  } catch {
-    return '';
-  }
+/** The problem of a name without an object, with where that name exists, or else with the names of the namespace. */
+async function notFound(
+  client: KubeClient,
+  what: string,
+  from: readonly Collection[],
+  { namespace, name }: NamespacedName,
+): Promise<Problem> {
+  const fieldSelector = `metadata.name=${name}`;
+  const listed = async (each: ListSelectors & Pick<Collection, 'namespace'>) =>
+    (await Promise.all(from.map((of) => client.list({ ...of, ...each }).catch(() => [])))).flat();
+  const elsewhere = (await listed({ namespace: undefined, fieldSelector })).map(({ metadata }) => metadata.namespace);
+  const here = elsewhere.length > 0 ? [] : (await listed({ namespace })).map(({ metadata }) => metadata.name ?? '');
+  const found = few(
+    [...new Set(elsewhere)].map((each) => `'${each}'`),
+    5,
+  );
+  const hint = found
+    ? ` Found in ${elsewhere.length > 1 ? 'namespaces' : 'namespace'} ${found}: add -n.`
+    : here.length > 0
+      ? ` It has ${few(here, 8)}.`
+      : '';
+  return new Problem(`There is no ${what} '${name}' in namespace '${namespace}'.${hint}`);
 }
 
 // Gates and RolloutGates.
@@ -169,20 +181,9 @@ export async function readAnyGate(
   }
   const found = gate ?? rolloutGate;
   if (found) return found;
-  const what = kind ?? 'Gate or RolloutGate';
-  const none = `There is no ${what} '${name}' in namespace '${namespace}'.${await otherGatesHint(client, parsed)}`;
-  throw new Problem(next ? `${none}\n${await next(parsed)}` : none);
-}
-
-/** A hint at a Gate or RolloutGate of that name in another namespace, or at those of the namespace. */
-async function otherGatesHint(client: KubeClient, { kind, namespace, name }: ParsedName): Promise<string> {
-  const collections = [...(kind === 'RolloutGate' ? [] : [GATES]), ...(kind === 'Gate' ? [] : [ROLLOUT_GATES])];
-  const others = await Promise.all(collections.map((from) => elsewhereHint(client, from, name)));
-  const here = await Promise.all(
-    collections.map((from) => unlessRefused(client.list({ ...from, namespace }), 403, 404)),
-  );
-  const names = here.flatMap((found = []) => found.map(({ metadata }) => metadata.name ?? ''));
-  return others.find(Boolean) ?? (names.length > 0 ? ` It has ${few(names, 8)}.` : '');
+  const from = [...(kind === 'RolloutGate' ? [] : [GATES]), ...(kind === 'Gate' ? [] : [ROLLOUT_GATES])];
+  const none = await notFound(client, kind ?? 'Gate or RolloutGate', from, parsed);
+  throw next ? new Problem(`${none.message}\n${await next(parsed)}`) : none;
 }
 
 export function isGate(found: Gate | RolloutGate): found is Gate {
@@ -225,9 +226,7 @@ export async function readRollout(
   const { namespace, name } = parseName(text, home);
   const rollout = await readNamed(client, 'Rollout', { namespace, name });
   if (rollout) return rollout;
-  throw new Problem(
-    `There is no Rollout '${name}' in namespace '${namespace}'.${await elsewhereHint(client, ROLLOUTS, name)}`,
-  );
+  throw await notFound(client, 'Rollout', [ROLLOUTS], { namespace, name });
 }
 
 /** Reads the ImagePolicy of a Rollout; undefined if there is none, or the user can't read it. */
