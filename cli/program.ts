@@ -97,9 +97,11 @@ export async function usageHint(
   [called = '', ...words]: readonly string[],
   program: string,
 ): Promise<string | undefined> {
-  if (!(error instanceof CommanderError) || commandEntry(called) === undefined) return undefined;
+  if (!(error instanceof CommanderError) || error.exitCode === 0) return undefined;
+  if (commandEntry(called) === undefined) return called && `To list the commands: ${program} --help`;
   const help = `${program} ${called} --help`;
   if (/^commander\.(missing|excess)Argument/.test(error.code)) return `To list its arguments: ${help}`;
+  if (error.code === 'commander.optionMissingArgument') return `To list its options: ${help}`;
   if (error.code !== 'commander.unknownOption') return undefined;
   const commands = await Promise.all(COMMANDS.map(async ({ name, load }) => ({ name, flags: flagsOf(await load()) })));
   const own = commands.find(({ name }) => name === called)?.flags ?? [];

@@ -180,7 +180,8 @@ describe('connects as kubectl does', () => {
 
 describe('a wrong command line', () => {
   it.each([
-    ['got', /unknown command 'got'/],
+    ['got', /^unknown command 'got'\n\(Did you mean get\?\)\nTo list the commands: kubectl rollouts --help\n$/],
+    ['get -o', / argument missing\nTo list its options: kubectl rollouts get --help\n$/],
     ['get -o xml', /argument 'xml' is invalid\. Allowed choices are wide, name, json, yaml\./],
     ['get app -A', /Give names, or else --all-namespaces and --selector/],
     ['get --until baked', /--until needs --watch/],
