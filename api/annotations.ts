@@ -204,11 +204,11 @@ export const USED_CALLS = 'gate.fluxcd.io/used-calls';
 export const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
 
 /**
- * Label on Gates that select Flux objects: `own-namespace`, or empty with a `namespaceSelector`. See
- * core/gate/gateSelection.ts.
+ * Label on Gates that select Flux objects: `own-namespace`, or empty with a `namespaceSelector`; on those that select
+ * Rollouts alone `own-namespace-rollouts` or `rollouts`. See core/gate/gateSelection.ts.
  */
 export const SELECTS_LABEL = 'gate.fluxcd.io/selects';
-/** Label on Gates that select Rollouts; the same values. */
+/** Label on Gates that select Rollouts: `own-namespace` or empty. */
 export const SELECTS_ROLLOUTS_LABEL = 'gate.fluxcd.io/selects-rollouts';
 /**
  * Label on RolloutGates and derived ImagePolicies: the Rollout. Longer than 63 characters, the name is cut and ends

@@ -4,7 +4,7 @@ import type { NamespacedName } from '../api/kubernetes.ts';
 import type { ObjectMap, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { ClusterReader, ResourceRef } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
-import { type SelectsLabel, selectingGateLists } from '../core/gate/gateSelection.ts';
+import { listOfGatesBeyond } from '../core/gate/gateSelection.ts';
 import { objectAt } from '../core/kube/objectMap.ts';
 import { labelsSelectedBy } from '../live/gateReads.ts';
 
@@ -12,14 +12,8 @@ import { labelsSelectedBy } from '../live/gateReads.ts';
  * The rule for the parent's Namespace, if any Gate selects beyond its own namespace. Otherwise none: each event of a
  * related kind is matched against every rule of every parent (ADR 2).
  */
-export async function homeRules(
-  namespace: string,
-  label: SelectsLabel,
-  cluster: ClusterReader,
-): Promise<RelatedResourceRule[]> {
-  const beyond = selectingGateLists(namespace, label).filter((list) => list.namespace === undefined);
-  const some = await Promise.all(beyond.map((list) => cluster.hasAny(list)));
-  return some.includes(true) ? [{ ...NAMESPACES, names: [namespace] }] : [];
+export async function homeRules(namespace: string, cluster: ClusterReader): Promise<RelatedResourceRule[]> {
+  return (await cluster.hasAny(listOfGatesBeyond())) ? [{ ...NAMESPACES, names: [namespace] }] : [];
 }
 
 /**

@@ -2,25 +2,18 @@
  * Live reads of Gates and the objects that require them, for hooks before a deployment and for webhooks in a write:
  * both must find the same Gates.
  */
-import { SELECTS_LABEL } from '../api/annotations.ts';
 import type { FluxObject } from '../api/flux.ts';
 import { BOUND_KINDS, FLUX_BINDINGS, GATES } from '../api/kinds.ts';
 import type { NamespacedName } from '../api/kubernetes.ts';
 import type { ClusterReader, HookCall, Settings } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
-import { boundObjects, currentBindings } from '../core/binding/boundObjects.ts';
 import { isTooMany } from '../core/gate/gateRefs.ts';
-import {
-  type GateSelectors,
-  reachesBeyond,
-  type SelectsLabel,
-  selectingGateLists,
-} from '../core/gate/gateSelection.ts';
+import { type GateSelectors, reachesBeyond, selectingGateLists } from '../core/gate/gateSelection.ts';
 import { boundLabel, byRefKey, refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { RefRules } from '../core/objectGates/objectGates.ts';
 import { inParallel } from './inParallel.ts';
-import { namespaceLabels, objectsOfKinds, type Reads } from './objectReads.ts';
+import { namespaceLabels, objectsOfKinds } from './objectReads.ts';
 
 /** The rule for references to Gates of other namespaces in this installation. */
 export function refRules({ noCrossNamespaceRefs }: Settings): RefRules {
@@ -71,28 +64,23 @@ async function listAllGates(cluster: ClusterReader): Promise<ReadonlyMap<string,
 }
 
 /**
- * The Gates that may select objects of the namespace, by the label for Flux objects or Rollouts.
+ * The Gates that may select Flux objects and Rollouts of the namespace.
  * `truncated`: there are more, or larger ones, than are read.
  */
 export async function listSelecting(
   namespace: string,
-  label: SelectsLabel,
   cluster: ClusterReader,
 ): Promise<{ gates: Gate[]; truncated: boolean }> {
   const limits = { atMost: LIMITS.selectingGates, maxBytes: LIMITS.selectingGatesBytes };
   const lists = await Promise.all(
-    selectingGateLists(namespace, label).map((list) => cluster.listAtMost<Gate>({ ...list, ...limits })),
+    selectingGateLists(namespace).map((list) => cluster.listAtMost<Gate>({ ...list, ...limits })),
   );
   return { gates: lists.flatMap(({ listed }) => listed), truncated: lists.some(({ isTruncated }) => isTruncated) };
 }
 
-/** The Gates that may select objects of the namespace, with the labels of the Namespace if a Gate selects by them. */
-export async function readSelectors(
-  namespace: string,
-  label: SelectsLabel,
-  cluster: ClusterReader,
-): Promise<GateSelectors> {
-  const { gates, truncated } = await listSelecting(namespace, label, cluster);
+/** These Gates, with the labels of the Namespace if one selects by them. */
+export async function readSelectors(namespace: string, cluster: ClusterReader): Promise<GateSelectors> {
+  const { gates, truncated } = await listSelecting(namespace, cluster);
   return { gates, namespaceLabels: await labelsSelectedBy(gates, namespace, cluster), truncated };
 }
 
@@ -123,22 +111,4 @@ export async function listBindings(
 /** The metadata of the objects that annotations may bind to a Rollout of the namespace. */
 export function listBindableObjects(namespace: string, cluster: ClusterReader): Promise<FluxObject[]> {
   return objectsOfKinds(BOUND_KINDS, namespace, cluster);
-}
-
-/**
- * The bindings of the objects of these Rollouts of one namespace, each once, with the Gates that the objects require
- * now, even if an object's stored binding is missing or old.
- * @param bindings the stored bindings of these Rollouts
- * @param objects the namespace's objects, from `listBindableObjects`
- */
-export async function readCurrentBindings(
-  rollouts: readonly Rollout[],
-  bindings: readonly FluxBinding[],
-  objects: readonly FluxObject[],
-  { cluster, settings }: Reads,
-): Promise<FluxBinding[]> {
-  const bound = boundObjects(rollouts, objects, bindings);
-  if (bound.length === 0) return [...bindings];
-  const selecting = await readSelectors(rollouts[0]?.metadata.namespace ?? '', SELECTS_LABEL, cluster);
-  return currentBindings(bindings, bound, selecting, refRules(settings));
 }

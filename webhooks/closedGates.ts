@@ -3,11 +3,12 @@
  * named in a denial.
  */
 import type { AdmissionRequest } from '../api/admission.ts';
-import { BYPASS_REASON, BYPASSED_BY, SELECTS_ROLLOUTS_LABEL } from '../api/annotations.ts';
+import { BYPASS_REASON, BYPASSED_BY } from '../api/annotations.ts';
 import { GOVERNED_KINDS, KINDS, NAMESPACES, resourceOf } from '../api/kinds.ts';
 import type { AnyObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, GateStatus, Rollout } from '../api/types.ts';
+import { currentBindings } from '../core/binding/boundObjects.ts';
 import { type Bypass, endedRecord, freshReason, mayRequestBypass, recentReason } from '../core/gate/bypassReason.ts';
 import { closedOf, evaluateGates, type GateResult } from '../core/gate/evaluateGates.ts';
 import { isTooMany, TOO_MANY } from '../core/gate/gateRefs.ts';
@@ -17,7 +18,7 @@ import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import type { Denial } from '../core/objectGates/gateTexts.ts';
 import { closedAgainstRemoval, droppedGates, mayDropGates } from '../core/rollout/evaluation/droppedGates.ts';
 import { boundGates, requiredGatesOf } from '../core/rollout/evaluation/requiredGates.ts';
-import { listBindableObjects, listBindings, readCurrentBindings, readGates, readSelectors } from '../live/gateReads.ts';
+import { listBindableObjects, listBindings, readGates, readSelectors, refRules } from '../live/gateReads.ts';
 import { type AdmissionDecision, allowed, deny, namespaceOf } from './response.ts';
 
 /**
@@ -56,7 +57,7 @@ export async function readClosedBeforeRemoval(rollout: Rollout, call: WebhookCal
  */
 export async function readDroppedClosed(rollout: Rollout, before: Rollout, call: WebhookCall): Promise<GateResult[]> {
   if (!mayDropGates(rollout, before)) return [];
-  const selectors = await readSelectors(before.metadata.namespace ?? '', SELECTS_ROLLOUTS_LABEL, call.cluster);
+  const selectors = await readSelectors(before.metadata.namespace ?? '', call.cluster);
   return closedAgainstRemoval(await readClosed(droppedGates(rollout, before, selectors), call), before);
 }
 
@@ -70,10 +71,10 @@ async function readClosedRequired(
   const namespace = rollouts[0].metadata.namespace ?? '';
   const [objects, selectors, stored] = await Promise.all([
     listBindableObjects(namespace, call.cluster),
-    readSelectors(namespace, SELECTS_ROLLOUTS_LABEL, call.cluster),
+    readSelectors(namespace, call.cluster),
     listBindings(rollouts, call.cluster),
   ]);
-  const bindings = await readCurrentBindings(rollouts, stored, objects, call);
+  const bindings = currentBindings(rollouts, objects, stored, selectors, refRules(call.settings));
   return { closed: await readClosed(requiredGatesOf(rollouts, bindings, selectors), call), bindings };
 }
 

@@ -49,8 +49,11 @@ interface BoundObject {
   binding: FluxBinding | undefined;
 }
 
-/** The objects that are bound to these Rollouts, each once, without those that are being deleted. */
-export function boundObjects(
+/**
+ * The objects that are bound to these Rollouts, without those that are being deleted. Each object is there once: it may
+ * be bound to many of them.
+ */
+function boundObjects(
   rollouts: readonly Rollout[],
   objects: readonly FluxObject[],
   bindings: readonly FluxBinding[],
@@ -84,29 +87,42 @@ export function boundObjectNames(
   return [...byKey.values()].map((each) => ({ kind: each.kind, namespace, name: each.name }));
 }
 
-/** One binding for each object: the stored one, or one without proof. */
-export function completeBindings(bindings: readonly FluxBinding[], bound: readonly BoundObject[]): FluxBinding[] {
+/**
+ * One binding for each object that is bound to these Rollouts of one namespace: the stored one, or one that proves
+ * nothing.
+ * @param bindings the stored bindings of these Rollouts
+ * @param objects the namespace's objects
+ */
+export function completeBindings(
+  rollouts: readonly Rollout[],
+  objects: readonly FluxObject[],
+  bindings: readonly FluxBinding[],
+): FluxBinding[] {
+  return withStored(bindings, boundObjects(rollouts, objects, bindings));
+}
+
+/** The same bindings, with the Gates that the objects require now: the stored ones may be missing or old. */
+export function currentBindings(
+  rollouts: readonly Rollout[],
+  objects: readonly FluxObject[],
+  bindings: readonly FluxBinding[],
+  { gates, namespaceLabels, truncated = false }: GateSelectors,
+  rules: RefRules,
+): FluxBinding[] {
+  const candidates = sortedKeys(gates.map(identityOf));
+  const context = { ...rules, gates: byRefKey(gates), namespaceLabels, candidates, truncated };
+  const bound = boundObjects(rollouts, objects, bindings);
+  return withStored(
+    bindings,
+    bound.map((each) => ({ ...each, binding: withCurrentGates(each, context) })),
+  );
+}
+
+function withStored(bindings: readonly FluxBinding[], bound: readonly BoundObject[]): FluxBinding[] {
   const known = new Set(bound.map(({ object }) => keyOf(object)));
   // A deleted or unbound object counts, with its Gates, until its binding is deleted.
   const others = bindings.filter((binding) => !known.has(targetOf(binding)));
   return [...others, ...bound.map(storedOrUnseen)];
-}
-
-/**
- * One binding for each object, with the Gates that the object requires now.
- * @param selecting the Gates that may select Flux objects of the namespace
- */
-export function currentBindings(
-  bindings: readonly FluxBinding[],
-  bound: readonly BoundObject[],
-  selecting: GateSelectors,
-  rules: RefRules,
-): FluxBinding[] {
-  const { gates, namespaceLabels, truncated = false } = selecting;
-  const candidates = sortedKeys(gates.map(identityOf));
-  const context = { ...rules, gates: byRefKey(gates), namespaceLabels, candidates, truncated };
-  const current = bound.map((each) => ({ ...each, binding: withCurrentGates(each, context) }));
-  return completeBindings(bindings, current);
 }
 
 function withCurrentGates(bound: BoundObject, context: Parameters<typeof requiredGates>[1]): FluxBinding {

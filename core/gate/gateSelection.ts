@@ -6,15 +6,18 @@ import type { RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ResourceRef } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { groupOf } from '../kube/names.ts';
-import { matchesSelector, SelectorError, toSelectorString } from '../kube/selector.ts';
+import { matchesSelector, SelectorError } from '../kube/selector.ts';
 
 /** Values of both labels. Gates that select in their own namespace are found there only, at no cost to others. */
-const SELECTS_OWN_NAMESPACE = 'own-namespace';
-const SELECTS_BEYOND = '';
+const OWN_NAMESPACE = 'own-namespace';
+const BEYOND = '';
+/** Values of SELECTS_LABEL on Gates that select Rollouts alone: one list finds them too, and they trigger no object. */
+const ROLLOUTS_ALONE = { [OWN_NAMESPACE]: 'own-namespace-rollouts', [BEYOND]: 'rollouts' } as const;
+type Reach = keyof typeof ROLLOUTS_ALONE;
 
 export type SelectsLabel = typeof SELECTS_LABEL | typeof SELECTS_ROLLOUTS_LABEL;
 
-/** Gates that may select objects of one namespace. */
+/** Gates that may select Flux objects and Rollouts of one namespace. */
 export interface GateSelectors {
   /** Gates that do not select are ignored. */
   gates: readonly Gate[];
@@ -28,22 +31,25 @@ export interface GateSelectors {
 export function selectingGateRules(namespace: string, label: SelectsLabel): RelatedResourceRule[] {
   return [
     // With one rule for both values, a Gate of one namespace would trigger the objects of every other.
-    { ...GATES, labelSelector: { matchLabels: { [label]: SELECTS_BEYOND } } },
-    { ...GATES, namespace, labelSelector: { matchLabels: { [label]: SELECTS_OWN_NAMESPACE } } },
+    { ...GATES, labelSelector: { matchLabels: { [label]: BEYOND } } },
+    { ...GATES, namespace, labelSelector: { matchLabels: { [label]: OWN_NAMESPACE } } },
   ];
 }
 
-/** The lists of Gates that may select an object of the namespace. */
-export function selectingGateLists(
-  namespace: string,
-  label: SelectsLabel,
-): (ResourceRef & { labelSelector: string })[] {
-  return selectingGateRules(namespace, label).map((rule) => ({
-    apiVersion: rule.apiVersion,
-    resource: rule.resource,
-    ...(rule.namespace !== undefined && { namespace: rule.namespace }),
-    labelSelector: toSelectorString(rule.labelSelector),
-  }));
+type GateList = ResourceRef & { labelSelector: string };
+
+/** The lists of Gates that may select a Flux object or Rollout of the namespace. */
+export function selectingGateLists(namespace: string): GateList[] {
+  return [listOfGatesBeyond(), { ...GATES, namespace, labelSelector: selectorOf(OWN_NAMESPACE) }];
+}
+
+/** The list of Gates that select by a namespaceSelector. */
+export function listOfGatesBeyond(): GateList {
+  return { ...GATES, labelSelector: selectorOf(BEYOND) };
+}
+
+function selectorOf(reach: Reach): string {
+  return `${SELECTS_LABEL} in (${reach},${ROLLOUTS_ALONE[reach]})`;
 }
 
 /** Whether the Gate selects the Flux object. Without `kinds` it selects every governed kind of Flux. */
@@ -120,16 +126,23 @@ function compiled(match: () => boolean): boolean {
   }
 }
 
+/** Whether the decorators of Flux objects find the Gate, by its label. */
+export function hasFluxLabel({ metadata }: Gate): boolean {
+  const value = metadata.labels?.[SELECTS_LABEL];
+  return value === OWN_NAMESPACE || value === BEYOND;
+}
+
 export function selectsFlux(gate: Gate): boolean {
   return GOVERNED_KINDS.some(({ kind }) => selectsKind(gate, kind));
 }
 
 /** The labels by which the Gate is found; undefined for a label that it must not have. */
 export function selectsLabels(gate: Gate): Record<SelectsLabel, string | undefined> {
-  const value = reachesBeyond(gate.spec?.selects) ? SELECTS_BEYOND : SELECTS_OWN_NAMESPACE;
+  const reach = reachesBeyond(gate.spec?.selects) ? BEYOND : OWN_NAMESPACE;
+  const rollouts = selectsRollouts(gate);
   return {
-    [SELECTS_LABEL]: selectsFlux(gate) ? value : undefined,
-    [SELECTS_ROLLOUTS_LABEL]: selectsRollouts(gate) ? value : undefined,
+    [SELECTS_LABEL]: selectsFlux(gate) ? reach : rollouts ? ROLLOUTS_ALONE[reach] : undefined,
+    [SELECTS_ROLLOUTS_LABEL]: rollouts ? reach : undefined,
   };
 }
 

@@ -9,14 +9,13 @@ import {
   REQUIRED_GATES,
   ROLLOUT_PREFIX,
   SELECTED_BY,
-  SELECTS_LABEL,
 } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { closedOf, evaluateGates, type GateResult } from '../gate/evaluateGates.ts';
 import { parseGateRefs, TOO_MANY, TOO_MANY_ROLLOUTS } from '../gate/gateRefs.ts';
-import { gateSelects } from '../gate/gateSelection.ts';
+import { gateSelects, hasFluxLabel } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
 import { identityOf, refKey, sortedKeys, uniqueRefs, without } from '../kube/names.ts';
@@ -71,8 +70,8 @@ function selectingGates(
   const found: NamespacedName[] = [];
   for (const key of candidates) {
     const gate = gates.get(key);
-    // The decorators find selecting Gates by this label, so without it the annotation would come and go.
-    if (gate?.metadata.labels?.[SELECTS_LABEL] === undefined || !gateSelects(gate, object, namespaceLabels)) continue;
+    // The annotation would come and go, if only the webhook found the Gate.
+    if (!gate || !hasFluxLabel(gate) || !gateSelects(gate, object, namespaceLabels)) continue;
     found.push(identityOf(gate));
     if (found.length === atMost) break;
   }

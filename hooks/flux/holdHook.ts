@@ -57,7 +57,7 @@ export const holdHook: DecoratorHook<FluxObject> = {
     return {
       relatedResources: [
         ...selectingGateRules(namespace, SELECTS_LABEL),
-        ...(await homeRules(namespace, SELECTS_LABEL, cluster)),
+        ...(await homeRules(namespace, cluster)),
         ...named.slice(0, MAX_GATE_NAMESPACES),
       ],
     };

@@ -16,7 +16,7 @@ import {
 import type { CompositeRequest, ObjectMap, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall, ReleaseMetadata, Settings } from '../../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import { boundObjectNames, boundObjects, completeBindings } from '../../core/binding/boundObjects.ts';
+import { boundObjectNames, completeBindings, currentBindings } from '../../core/binding/boundObjects.ts';
 import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { type GateSelectors, selectingGateRules } from '../../core/gate/gateSelection.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
@@ -40,7 +40,7 @@ import {
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
 import { untrustedMatchProblems, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
-import { listBindableObjects, listBindings, readCurrentBindings, readGates } from '../../live/gateReads.ts';
+import { listBindableObjects, listBindings, readGates, refRules } from '../../live/gateReads.ts';
 import {
   listRolloutGates,
   objectsOfKinds,
@@ -77,7 +77,7 @@ export async function relatedRules(
     ...healthCheckRule(rollout),
     // These don't depend on the existing Gates, because the answer is cached by generation (docs/facts.md, M6).
     ...selectingGateRules(namespace, SELECTS_ROLLOUTS_LABEL),
-    ...(await homeRules(namespace, SELECTS_ROLLOUTS_LABEL, cluster)),
+    ...(await homeRules(namespace, cluster)),
     ...(await budgetRules({ namespace, name }, cluster)),
     ...namedRules(GATES, gatesNamedBy(rollout)),
     ...namedRules(ROLLOUTS, upstreamRefs(rollout)),
@@ -257,7 +257,7 @@ export async function readBound(
 ): Promise<Pick<Observed, 'bindings' | 'gateRefs' | 'gates'>> {
   const { rollout } = observed;
   const objects = await liveBoundObjects(rollout, observed.bindings, call);
-  const bindings = await readCurrentBindings([rollout], observed.bindings, objects, call);
+  const bindings = currentBindings([rollout], objects, observed.bindings, selectors, refRules(call.settings));
   const gateRefs = requiredGatesOf([withAllowedRefs(rollout, call.settings)], bindings, selectors);
   const others = await readGates(without(gateRefs, observed.gateRefs), call.cluster);
   return { bindings, gateRefs, gates: new Map([...observed.gates, ...others]) };
@@ -292,7 +292,7 @@ const MAX_OBJECT_READS = 8;
 export async function readBindingsAfterApply(rollout: Rollout, call: HookCall): Promise<FluxBinding[]> {
   const bindings = await listBindings([rollout], call.cluster);
   const objects = await recentBindableObjects(rollout, MAX_AGE_AFTER_APPLY_MS, call);
-  return completeBindings(bindings, boundObjects([rollout], objects, bindings));
+  return completeBindings([rollout], objects, bindings);
 }
 
 /**

@@ -1,5 +1,4 @@
 /** CompositeController `rollouts`: decides a Rollout's plan, and returns its status and children. */
-import { SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import type { CompositeResponse, ObjectMap } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { Rollout, RolloutStatus } from '../../api/types.ts';
@@ -99,7 +98,7 @@ async function decidePlan(
   if (plan.dependsOnHealth) planAgain({ healthChecks: await withPresentHealth(rollout, inputs.healthChecks, call) });
   const carried = await deploymentsToAdopt(inputs, plan, call);
   if (plan.isIrreversible || carried.length > 0) {
-    const selectors = await readSelectors(rollout.metadata.namespace ?? '', SELECTS_ROLLOUTS_LABEL, call.cluster);
+    const selectors = await readSelectors(rollout.metadata.namespace ?? '', call.cluster);
     planAgain({ carried, ...(await readBlockers(inputs, selectors, call)) });
     // The bound objects come last: if something else holds the Rollout, listing them would be wasted in each sync.
     if (plan.isIrreversible || plan.dependsOnBindings) planAgain(await readBound(inputs, selectors, call));

@@ -17,8 +17,13 @@ describe('the label by which a selecting Gate is found', () => {
     ['goes where nothing is selected', undefined, '', { [LABEL]: null }],
     ['stays', all, '', undefined],
     ['is not missed', undefined, undefined, undefined],
-    ['is another one where only Rollouts are selected', { kinds }, undefined, { [ROLLOUTS]: 'own-namespace' }],
-    ['does not burden Flux objects then', { ...all, kinds }, '', { [LABEL]: null, [ROLLOUTS]: '' }],
+    [
+      'has another value, for which no Flux object looks, if only Rollouts are selected',
+      { kinds },
+      undefined,
+      { [LABEL]: 'own-namespace-rollouts', [ROLLOUTS]: 'own-namespace' },
+    ],
+    ['is put right then too', { ...all, kinds }, '', { [LABEL]: 'rollouts', [ROLLOUTS]: '' }],
     [
       'comes with the other one where both are',
       { kinds: [...kinds, 'Bucket'] },

@@ -3,7 +3,6 @@
  * by name; and concurrent.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { KINDS, KUSTOMIZATIONS, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -122,7 +121,7 @@ async function readGateContext(
   const reads = gatesToRead(versions, rules, mustList);
   const [named, selecting] = await Promise.all([
     readGates(reads.refs, cluster),
-    reads.list ? listSelecting(namespace, SELECTS_LABEL, cluster) : undefined,
+    reads.list ? listSelecting(namespace, cluster) : undefined,
   ]);
   const listed = selecting?.gates ?? [];
   const gates = new Map([...named, ...byRefKey(listed)]);

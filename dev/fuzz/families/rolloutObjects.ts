@@ -5,6 +5,11 @@ import type { AnyObject } from './routes.ts';
 
 export const NOW = Date.parse('2026-03-27T10:00:00Z');
 const KUBERIK = 'kuberik.com/v1alpha1';
+/** The webhook's labels of a Gate that selects Rollouts alone, of its namespace. */
+const SELECTS_ROLLOUTS = {
+  'gate.fluxcd.io/selects': 'own-namespace-rollouts',
+  'gate.fluxcd.io/selects-rollouts': 'own-namespace',
+};
 export const TAGS = ['1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0'];
 
 export interface State {
@@ -128,7 +133,7 @@ function gateOf(name: string, state: GateState, selects: boolean): AnyObject {
     name,
     { spec },
     {
-      labels: selects ? { 'gate.fluxcd.io/selects-rollouts': 'own-namespace' } : {},
+      labels: selects ? SELECTS_ROLLOUTS : {},
       ...(state !== 'opened' && state !== 'closed' && { annotations: open }),
     },
   );

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { boundObjects } from '../../../core/binding/boundObjects.ts';
+import { completeBindings } from '../../../core/binding/boundObjects.ts';
 import { costInReadings } from '../../support/cost.ts';
 import { kustomization, rollout } from '../admission/objects.ts';
 
@@ -10,7 +10,7 @@ it('the objects of 64 Rollouts, with as many annotations as they may have, cost 
   );
   const objects = Array.from({ length: 50 }, () => kustomization({ annotations }));
   // Copies: what is found of an object is kept for the object.
-  expect(costInReadings(objects, () => boundObjects(rollouts, JSON.parse(JSON.stringify(objects)), []))).toBeLessThan(
-    15,
-  );
+  expect(
+    costInReadings(objects, () => completeBindings(rollouts, JSON.parse(JSON.stringify(objects)), [])),
+  ).toBeLessThan(15);
 });

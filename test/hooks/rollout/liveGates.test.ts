@@ -190,7 +190,7 @@ describe('the Gates of a bound object', () => {
   });
 
   it.each([
-    ['are listed before a deployment', '1.1.0', 'Succeeded', 2],
+    ['are listed once before a deployment', '1.1.0', 'Succeeded', 1],
     ['are not listed for an apply, if every FluxBinding has its object’s Gates', '1.0.0', 'Deploying', 0],
   ])('%s', async (_, tag, bakeStatus, lists) => {
     const binding = bindingOf('prod', ['open']);
@@ -198,8 +198,8 @@ describe('the Gates of a bound object', () => {
     const objects = [bound('prod', { 'gate.fluxcd.io/gates': 'open' }), binding, freeze('open', 'opened')];
     const { reads, tags } = await sync(parent, [imagePolicy(tag), binding], { objects });
     expect(tags?.[0]).toBe(tag);
-    // Of Gates that select Rollouts, and of those that select Flux objects.
-    expect(reads.filter((read) => read === 'list gates')).toHaveLength(lists);
+    for (const list of ['list gates', 'list gates team-a'])
+      expect(reads.filter((read) => read === list)).toHaveLength(lists);
     expect(reads.filter((read) => read.startsWith('listMetadata'))).toHaveLength(3);
   });
 });

@@ -12,13 +12,13 @@ export const gate = (name: string, spec: object) =>
 export const freeze = (name: string, state: 'opened' | 'closed') =>
   object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', name, { default: state });
 
-/** A Gate that selects Rollouts, with the webhook's label. */
+/** A Gate that selects Rollouts, with the webhook's labels. */
 export function selecting(name: string, state: 'opened' | 'closed', selects: object = {}, namespace = 'team-a') {
   const found = freeze(name, state);
-  const reach = 'namespaceSelector' in selects ? '' : 'own-namespace';
+  const [any, alone] = 'namespaceSelector' in selects ? ['', 'rollouts'] : ['own-namespace', 'own-namespace-rollouts'];
   return {
     ...found,
-    metadata: { name, namespace, labels: { 'gate.fluxcd.io/selects-rollouts': reach } },
+    metadata: { name, namespace, labels: { 'gate.fluxcd.io/selects-rollouts': any, 'gate.fluxcd.io/selects': alone } },
     spec: { ...found.spec, selects: { kinds: ['Rollout'], ...selects } },
   };
 }

@@ -102,7 +102,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
 
   it('is refused, too, where the Gate selects the Rollout', async () => {
     const selecting = gate('shop/freeze', { selects: { kinds: ['Rollout'] } });
-    selecting.metadata.labels = { 'gate.fluxcd.io/selects-rollouts': 'own-namespace' };
+    selecting.metadata.labels = { 'gate.fluxcd.io/selects': 'own-namespace-rollouts' };
     const object = kustomization({ ...at(2, '1.1.0'), annotations: { note: 'x' }, substitute: { APP: '6' } });
     const answer = await send(mutateFlux, { object, oldObject }, { objects: [mine, selecting] });
     expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(/Gate 'shop\/freeze' is closed/) });
