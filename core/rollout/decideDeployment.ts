@@ -29,8 +29,8 @@ import {
 import { healthSettlesAt } from './deployment/healthChecks.ts';
 import { hasNoBake, isUnfinished } from './deployment/history.ts';
 import { rollbackDepth } from './deployment/rollback.ts';
-import { type Evaluation, evaluateRollout, mayDeploy, offeredVersions } from './evaluation/evaluation.ts';
-import { isForward } from './evaluation/nextVersion.ts';
+import { deployableNow, type Evaluation, evaluateRollout, offeredVersions } from './evaluation/evaluation.ts';
+import { isForward, type NextChoice } from './evaluation/nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutState } from './evaluation/observed.ts';
 import { GATES_IN_HISTORY } from './evaluation/requiredGates.ts';
 import { type RequestKey, type Requests, requesterOf, requestsOf } from './evaluation/rolloutRequests.ts';
@@ -73,20 +73,21 @@ export function decideDeployment(
   if (before.history.length === 0 && observed.carried.length > 0) return commit(adopt(observed, config, before, now));
   const requests = requestsAfter([]);
   const evaluation = evaluateRollout(observed, before, config, requests, now);
-  const { selection, rolloutGatesResult } = evaluation;
+  const { rolloutGatesResult } = evaluation;
   // The bypass stays visible after its version is deployed: see shownBypass.
   const shown = rolloutGatesResult.condition.reason === 'GatesBypassed' ? [rolloutGatesResult.condition] : [];
   const state = { ...before, conditions: setConditions(before.conditions, shown, now) };
   const used = unneededTexts(evaluation, requests);
   const stay: DeploymentDecision = { state, evaluation, commits: false, used, events: [], requeueAt: [] };
-  if (!mayDeploy(evaluation)) return stay;
+  const next = deployableNow(evaluation);
+  if (!next) return stay;
   // Nothing was healthy before a first deployment, and a manual one doesn't wait.
-  const awaitsHealth = !selection.manual && config.bakes && state.history.length > 0;
+  const awaitsHealth = next.way !== 'Manual' && config.bakes && state.history.length > 0;
   const settlesAt = awaitsHealth ? healthSettlesAt(observed.healthChecks, now) : undefined;
   if (settlesAt !== undefined) return { ...stay, requeueAt: [settlesAt] };
-  const slotWait = slotWaitFor(observed, state, evaluation, now);
+  const slotWait = slotWaitFor(observed, state, next, evaluation, now);
   if (slotWait) return { ...stay, slotWait, requeueAt: slotWait.requeueAt };
-  return commit(deployNext(observed, config, state, evaluation, requests, now));
+  return commit(deployNext(observed, config, state, next, evaluation, requests, now));
 }
 
 function adopt(observed: Observed, config: RolloutConfig, state: RolloutState, now: EpochMs): DeploymentResult {
@@ -105,27 +106,28 @@ function adopt(observed: Observed, config: RolloutConfig, state: RolloutState, n
 function slotWaitFor(
   observed: Observed,
   state: RolloutState,
+  next: NextChoice,
   evaluation: Evaluation,
   now: EpochMs,
 ): SlotWait | undefined {
   const { rollout, budgets } = observed;
-  const { selection } = evaluation;
-  if (!budgets || selection.next === undefined || !isForward(selection)) return undefined;
+  if (!budgets || !isForward(next)) return undefined;
   const offered = offeredVersions(observed, state, evaluation, now);
-  return slotWaitOf(rollout, budgets, offered, selection.next, now);
+  return slotWaitOf(rollout, budgets, offered, next.version, now);
 }
 
 function deployNext(
   observed: Observed,
   config: RolloutConfig,
   state: RolloutState,
+  next: NextChoice,
   evaluation: Evaluation,
   requests: Requests,
   now: EpochMs,
 ): DeploymentResult {
   const { rollout } = observed;
   const [previous] = state.history;
-  const deployment = nextDeployment(observed, config, state, evaluation, requests);
+  const deployment = nextDeployment(observed, config, state, next, evaluation, requests);
   const { tag } = deployment.version;
   const { history, events } = addDeployment(rollout, state.history, deployment, now);
   const length = Math.max(config.historyLimit, rollbackDepth(history, config));
@@ -166,11 +168,15 @@ function nextDeployment(
   observed: Observed,
   config: RolloutConfig,
   { history: [previous], available }: RolloutState,
-  { selection, rolloutGatesResult, storedApprovals, bypassed }: Evaluation,
+  next: NextChoice,
+  { rolloutGatesResult, storedApprovals, bypassed }: Evaluation,
   requests: Requests,
 ): Deployment {
   const { rollout, metadata } = observed;
-  const { manual, next: tag = '', rollback, initial = false } = selection;
+  const { way, version: tag } = next;
+  const rollback = next.way === 'Rollback' ? next.rollback : undefined;
+  const manual = way === 'Manual';
+  const initial = way === 'InitialVersion';
   const text = (given: string | undefined) =>
     given && !isForceDeployOfAnother(tag, requests) ? oneLine(given) : undefined;
   const release = available.find((each) => each.tag === tag) ?? withMetadata({ tag }, metadata[tag]);
@@ -229,9 +235,7 @@ function isForceDeployOfAnother(tag: string, { forceDeploy }: Requests): boolean
 }
 
 /** The message and the user of a manual deployment that was withdrawn. */
-function unneededTexts({ selection }: Evaluation, requests: Requests): RequestKey[] {
-  const isAwaited =
-    requests.forceDeploy !== undefined ||
-    (selection.manual && (selection.next !== undefined || selection.problem !== undefined));
+function unneededTexts({ choice }: Evaluation, requests: Requests): RequestKey[] {
+  const isAwaited = requests.forceDeploy !== undefined || (choice.way === 'Manual' && choice.is !== 'nothing');
   return isAwaited ? [] : requests.pending.filter((key) => DEPLOY_TEXTS.includes(key));
 }

@@ -89,12 +89,14 @@ function blockedCondition(
   { history: [head] }: RolloutState,
   evaluation: Evaluation,
 ): NewCondition {
-  const { selection, unhealthy, pending: version, blockers, young } = evaluation;
+  const { choice, unhealthy, blockers, young } = evaluation;
+  const { version } = choice;
+  const isManual = choice.way === 'Manual';
   // As in the Go controller, also while no version waits.
-  const health = isForward(selection)
+  const health = isForward(choice)
     ? unhealthy.slice(0, 1).map((check) => ({ reason: UNHEALTHY, text: unhealthyMessage(check), commands: [] }))
     : [];
-  const requested = selection.manual && version !== undefined ? requestedText(rollout, version) : '';
+  const requested = isManual && version !== undefined ? requestedText(rollout, version) : '';
   const inputs = { by: requested && `, ${requested},`, head, evaluation };
   const waits = BLOCKER_KINDS.flatMap(({ type, sentence }) => {
     if (!sentence) return [];
@@ -118,7 +120,7 @@ function blockedCondition(
       `Version ${young[0].tag} waits until ${young[0].deployableAt}: ${why}`,
     );
   }
-  return falseCondition(DEPLOYMENT_BLOCKED, selection.manual ? 'ManualDeployment' : 'HealthChecksHealthy', '');
+  return falseCondition(DEPLOYMENT_BLOCKED, isManual ? 'ManualDeployment' : 'HealthChecksHealthy', '');
 }
 
 const UNHEALTHY = 'UnhealthyHealthChecks';
@@ -149,7 +151,7 @@ function copyCondition({ copy }: Evaluation): NewCondition | undefined {
 /** WaitingForRolloutGates. It names the RolloutGates; the texts of GatesPassing, the Go controller's, name none. */
 function rolloutGatesCondition(
   { rolloutGates }: Observed,
-  { pending, blockers }: Evaluation,
+  { choice: { version: pending }, blockers }: Evaluation,
 ): NewCondition | undefined {
   const blocking = blockers.filter(({ reason, version }) => reason === 'RolloutGatesBlocking' && version === pending);
   if (pending === undefined || blocking.length === 0) return undefined;
@@ -165,7 +167,7 @@ function rolloutGatesCondition(
 /** WaitingForRollouts: the upstream Rollouts, and why; a broken order is reported even while no version waits. */
 function upstreamCondition(
   { upstream }: Observed,
-  { pending, blockers, upstream: verdicts }: Evaluation,
+  { choice, blockers, upstream: verdicts }: Evaluation,
 ): NewCondition | undefined {
   if (upstream?.problem) {
     const { reason, message } = upstream.problem;
@@ -178,7 +180,7 @@ function upstreamCondition(
   if (!blockers.some(({ type, version }) => type === 'Upstream' && version !== undefined)) return undefined;
   const names = verdicts.flatMap(({ waits }) => waits ?? []);
   const reason = verdicts.some(({ isMissing }) => isMissing) ? 'RolloutNotFound' : 'NotSucceeded';
-  return trueCondition(WAITING_FOR_ROLLOUTS, reason, `Version ${pending} waits for ${names.join(', ')}`);
+  return trueCondition(WAITING_FOR_ROLLOUTS, reason, `Version ${choice.version} waits for ${names.join(', ')}`);
 }
 
 /** Pinned: the versions that wait for the end of the pin. Otherwise a pinned Rollout looks healthy. */
@@ -312,7 +314,7 @@ function namesOrCount(names: readonly string[], what: string): string {
 function readyNow(
   observed: Observed,
   { history, available, conditions }: RolloutState,
-  { selection }: Evaluation,
+  { choice }: Evaluation,
   waits: readonly NewCondition[],
   requests: Requests,
   problems: readonly string[],
@@ -320,12 +322,12 @@ function readyNow(
   const [head] = history;
   const all = [
     ...problems,
-    ...(selection.problem ? [selection.problem] : []),
+    ...(choice.is === 'impossible' ? [choice.problem] : []),
     ...otherProblems(observed, available, requests),
   ];
   const isIdle = !isUnfinished(head) && head?.bakeStatus !== 'Failed';
   if (all.length > 0) return falseCondition(READY, 'RolloutFailed', all.join('; '));
-  if (available.length === 0 && isIdle && !selection.manual) return NO_RELEASES;
+  if (available.length === 0 && isIdle && choice.way !== 'Manual') return NO_RELEASES;
   const before = findCondition(conditions, READY);
   if (isTemporary(before)) return restoredReady(head, observed.rollout, waits);
   return head && before ? progressReady(head, observed.rollout, before) : undefined;

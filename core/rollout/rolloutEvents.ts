@@ -106,7 +106,7 @@ function conditionEvents(
   // A blocker gets another Event when it holds another version.
   const isNew =
     changed(DEPLOYMENT_BLOCKED) !== undefined ||
-    stored?.pendingVersion !== (evaluation.pending ?? evaluation.young[0]?.tag);
+    stored?.pendingVersion !== (evaluation.choice.version ?? evaluation.young[0]?.tag);
   const blocked = findCondition(conditions, DEPLOYMENT_BLOCKED);
   return isNew && blocked?.status === 'True' ? [...events, ...blockEvents(evaluation, blocked)] : events;
 }
@@ -126,11 +126,11 @@ function readyEvent(ready: Condition): NewEvent {
 }
 
 /** Events for DeploymentBlocked. Health gets an Event only if nothing else blocks the next version. */
-function blockEvents({ selection, blockers, unhealthy: [check] }: Evaluation, blocked: Condition): NewEvent[] {
+function blockEvents({ choice, blockers, unhealthy: [check] }: Evaluation, blocked: Condition): NewEvent[] {
   const hasEvent = BLOCKER_KINDS.some((kind) => kind.hasEvent && kind.readyReason === blocked.reason);
   if (hasEvent) return [eventOf('Normal', blocked)];
   const types = new Set(blockers.map(({ type }) => type));
-  const isNext = selection.next !== undefined && !types.has('RolloutGate') && !types.has('Bake');
+  const isNext = choice.is === 'next' && !types.has('RolloutGate') && !types.has('Bake');
   if (!isNext || !types.has('Health') || !check) return [];
   return [{ type: 'Warning', reason: 'HealthCheckBlocking', message: unhealthyMessage(check) }];
 }

@@ -67,13 +67,13 @@ export function nextStatus(
 function versionFields(
   observed: Observed,
   state: RolloutState,
-  { candidates, rolloutGatesResult, rejected, withdrawn, young, pending, copy }: Evaluation,
+  { candidates, rolloutGatesResult, rejected, withdrawn, young, choice, copy }: Evaluation,
   used: ReadonlySet<RequestKey>,
 ): RolloutStatus {
   const { rollout } = observed;
   const { forceDeploy, bypassGates } = requestsOf(rollout, used);
   const history = [...state.history];
-  const waiting = pending ?? young[0]?.tag;
+  const waiting = choice.version ?? young[0]?.tag;
   const requested = [waiting, rollout.spec?.wantedVersion, forceDeploy, bypassGates].filter((tag) => tag !== undefined);
   const next = [...rolloutGatesResult.allowed.slice(0, KEPT_CANDIDATES), ...candidates.slice(0, KEPT_CANDIDATES)];
   const deployed = history.map(({ version }) => version.tag);
@@ -162,14 +162,15 @@ function gateSummaries(
   evaluation: Evaluation,
   now: EpochMs,
 ): { gates: GateSummary[]; leftOut: LeftOut } {
+  const pending = evaluation.choice.version;
   const closed = closedGates(observed, evaluation, now).slice(0, MAX_CLOSED_GATES);
   const requested = new Map(evaluation.requiredApprovals.map((each) => [each.gate.metadata.name ?? '', each]));
   const all = evaluation.rolloutGatesResult.summaries.map((each) =>
-    withApprovalsText(each, requested.get(each.name), evaluation.pending),
+    withApprovalsText(each, requested.get(each.name), pending),
   );
   const own = all.filter(isOfRolloutGate);
   // Clients read an entry with `passing: false` as a RolloutGate that holds every version.
-  const rankOf = (each: GateSummary) => (each.passing === false ? 0 : blocks(each, evaluation.pending) ? 1 : 2);
+  const rankOf = (each: GateSummary) => (each.passing === false ? 0 : blocks(each, pending) ? 1 : 2);
   const byRank = own.toSorted((a, b) => rankOf(a) - rankOf(b));
   const shown = new Set(byRank.slice(0, LIMITS.listedGates));
   const blocking = own.filter((each) => rankOf(each) < 2);
@@ -201,8 +202,8 @@ function withApprovalsText(
 }
 
 /** The closed Gates that hold the pending version; if none is pending, those that would hold any. */
-function closedGates({ rollout, gateRefs, gates }: Observed, { pending, closed }: Evaluation, now: EpochMs) {
-  if (pending !== undefined) return closed;
+function closedGates({ rollout, gateRefs, gates }: Observed, { choice, closed }: Evaluation, now: EpochMs) {
+  if (choice.version !== undefined) return closed;
   return redactFor(closedOf(evaluateGates(gateRefs, gates, now)), rollout.metadata.namespace ?? '');
 }
 

@@ -27,7 +27,7 @@ import { hasNoBake, isUnfinished } from '../deployment/history.ts';
 import { holdsAfterFailure, type Rollback } from '../deployment/rollback.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
-import { isForward, RELEASE_TOO_YOUNG, type Selection, type YoungRelease } from './nextVersion.ts';
+import { type Choice, isForward, RELEASE_TOO_YOUNG, type YoungRelease } from './nextVersion.ts';
 import type { Observed, RolloutConfig } from './observed.ts';
 import { allows, allowsNothing, type RolloutGatesResult, scheduledOpening } from './rolloutGates.ts';
 import type { Requests } from './rolloutRequests.ts';
@@ -39,17 +39,15 @@ export interface BlockerSources {
   rolloutGatesResult: RolloutGatesResult;
   /** The verdicts of its upstream Rollouts, `spec.after`. */
   upstream: UpstreamVerdict[];
-  selection: Selection;
-  /** The version that waits, for a decision or because something blocks it. */
-  pending?: string;
+  choice: Choice;
   /** Whether a failed version is rolled back, and why or why not. */
-  rollback?: Rollback;
+  rollback: Rollback | undefined;
   /** The HealthChecks that automatic deployments wait for. */
   unhealthy: HealthCheck[];
-  /** The Gates that block `pending`. */
+  /** The Gates that block the version. */
   closed: GateResult[];
   /**
-   * The RolloutGates whose approvals `pending` needs.
+   * The RolloutGates whose approvals the version needs.
    * A rollback needs none, nor does initialVersion without gateFirstDeployment.
    */
   requiredApprovals: readonly RequiredApprovals[];
@@ -130,14 +128,13 @@ export function isBlockedBy(blockers: readonly Blocker[], version: string): bool
 }
 
 /** Problems of the Rollout itself, which Ready reports. */
-function problemBlockers({ observed, config, selection, pending }: BlockerInputs): Blocker[] {
+function problemBlockers({ observed, config, choice }: BlockerInputs): Blocker[] {
+  const { version } = choice;
   // Without its ImagePolicy the order of releases is unknown; a manual deployment and a rollback need no order.
-  const isUnordered = pending !== undefined && isForward(selection) && observed.imagePolicy === undefined;
-  const isUnselectable = selection.problem !== undefined && selection.rejectedBy === undefined;
+  const isUnordered = version !== undefined && isForward(choice) && observed.imagePolicy === undefined;
+  const isUnselectable = choice.is === 'impossible' && choice.rejectedBy === undefined;
   if (!isUnselectable && config.problems.length === 0 && !isUnordered) return [];
-  return [
-    { type: 'Problem', effect: 'Blocks', reason: 'RolloutFailed', ...(pending !== undefined && { version: pending }) },
-  ];
+  return [{ type: 'Problem', effect: 'Blocks', reason: 'RolloutFailed', ...(version !== undefined && { version }) }];
 }
 
 /** The copy that the deployment waits for. A failed copy is retried only after a user has fixed its cause. */
@@ -148,25 +145,26 @@ export function copyBlockers(copy: CopyState | undefined): Blocker[] {
 }
 
 /** The unhealthy checks. They don't hold the first deployment: nothing was healthy before it. */
-function healthBlockers({ selection, pending, head, unhealthy }: BlockerInputs): Blocker[] {
-  if (pending === undefined || !isForward(selection) || !head) return [];
+function healthBlockers({ choice, head, unhealthy }: BlockerInputs): Blocker[] {
+  const { version } = choice;
+  if (version === undefined || !isForward(choice) || !head) return [];
   return unhealthy.map(({ metadata, status }) => ({
     type: 'Health',
     effect: 'Blocks',
     reason: 'UnhealthyHealthChecks',
-    version: pending,
+    version,
     object: { kind: KINDS.HealthCheck.kind, ...identityOf({ metadata }) },
     ...times({ since: parseTime(status?.lastChangeTime) }),
   }));
 }
 
-function gateBlockers({ pending, closed }: BlockerInputs): Blocker[] {
-  if (pending === undefined) return [];
+function gateBlockers({ choice: { version }, closed }: BlockerInputs): Blocker[] {
+  if (version === undefined) return [];
   return closed.map(({ ref, isLimit, opensAt, closedBy, lacks }) => ({
     type: 'Gate',
     effect: opensAt === undefined ? 'Blocks' : 'Waits',
     reason: GATE_CLOSED,
-    version: pending,
+    version,
     ...(!isLimit && { object: { kind: KINDS.Gate.kind, ...ref } }),
     ...times({ since: closedBy?.at, until: opensAt }),
     ...(closedBy?.by && { by: closedBy.by }),
@@ -178,19 +176,21 @@ function gateBlockers({ pending, closed }: BlockerInputs): Blocker[] {
  * The running bake, with its end if that is known: after bakeTime it may wait for health. A deployment without a bake
  * may be replaced by the next version before Flux has applied it.
  */
-function bakeBlockers({ observed, selection, pending, head, config, now }: BlockerInputs): Blocker[] {
-  if (pending === undefined || !isForward(selection) || !head) return [];
+function bakeBlockers({ observed, choice, head, config, now }: BlockerInputs): Blocker[] {
+  const { version } = choice;
+  if (version === undefined || !isForward(choice) || !head) return [];
   if (!isUnfinished(head) || hasNoBake(head, observed.rollout)) return [];
   const started = parseTime(head.bakeStartTime);
   const end = bakeUntil(head, config, observed.healthChecks);
   const until = end !== undefined && end > now ? end : undefined;
   const since = started ?? parseTime(head.lastRetryTimestamp) ?? parseTime(head.timestamp);
-  return [{ type: 'Bake', effect: 'Waits', reason: 'BakeInProgress', version: pending, ...times({ since, until }) }];
+  return [{ type: 'Bake', effect: 'Waits', reason: 'BakeInProgress', version, ...times({ since, until }) }];
 }
 
-function failureBlockers({ selection, pending, head, rollback, config, requests }: BlockerInputs): Blocker[] {
-  if (pending === undefined || !isForward(selection) || !head) return [];
-  const failed = { type: 'Failure', version: pending } as const;
+function failureBlockers({ choice, head, rollback, config, requests }: BlockerInputs): Blocker[] {
+  const { version } = choice;
+  if (version === undefined || !isForward(choice) || !head) return [];
+  const failed = { type: 'Failure', version } as const;
   const since = parseTime(head.bakeEndTime);
   if (holdsAfterFailure(head, config) && !requests.unblockFailed) {
     return [{ ...failed, effect: 'Blocks', reason: 'PreviousDeploymentFailed', ...times({ since }) }];
@@ -200,15 +200,15 @@ function failureBlockers({ selection, pending, head, rollback, config, requests 
   return [{ ...failed, effect: 'Waits', reason: rollback.stays.reason, ...times({ since, until: rollback.until }) }];
 }
 
-function approvalBlockers({ observed, pending, requiredApprovals }: BlockerInputs): Blocker[] {
-  if (pending === undefined) return [];
+function approvalBlockers({ observed, choice: { version }, requiredApprovals }: BlockerInputs): Blocker[] {
+  if (version === undefined) return [];
   return requiredApprovals
     .filter(({ verdict }) => !verdict.enough)
     .map(({ gate, verdict }) => ({
       type: 'Approvals',
       effect: 'Blocks',
       reason: WAITING_FOR_APPROVALS,
-      version: pending,
+      version,
       object: rolloutGateRef(observed, gate.metadata.name),
       have: verdict.counted.length,
       need: verdict.required,
@@ -218,16 +218,17 @@ function approvalBlockers({ observed, pending, requiredApprovals }: BlockerInput
 /**
  * Upstream Rollouts that block. Without a pending version, only those that hold every version: missing, or in a cycle.
  */
-function upstreamBlockers({ selection, pending, rolloutGatesResult, upstream }: BlockerInputs): Blocker[] {
-  const isPromoted = rolloutGatesResult.promoted.some(({ tag }) => tag === pending);
-  if (!isForward(selection) || isPromoted) return [];
+function upstreamBlockers({ choice, rolloutGatesResult, upstream }: BlockerInputs): Blocker[] {
+  const { version } = choice;
+  const isPromoted = rolloutGatesResult.promoted.some(({ tag }) => tag === version);
+  if (!isForward(choice) || isPromoted) return [];
   return upstream
-    .filter(({ waits, isMissing, problem }) => (pending === undefined ? isMissing || problem : waits !== undefined))
+    .filter(({ waits, isMissing, problem }) => (version === undefined ? isMissing || problem : waits !== undefined))
     .map(({ ref, isMissing, problem, wait }) => ({
       type: 'Upstream',
       effect: wait?.isUnderWay ? 'Waits' : 'Blocks',
       reason: problem ?? (isMissing ? 'RolloutNotFound' : 'NotSucceeded'),
-      ...(pending !== undefined && { version: pending }),
+      ...(version !== undefined && { version }),
       object: { kind: KINDS.Rollout.kind, ...ref },
       ...times({ since: wait?.since, until: wait?.until }),
     }));
@@ -238,17 +239,17 @@ function upstreamBlockers({ selection, pending, rolloutGatesResult, upstream }: 
  * if they hold first deployments.
  */
 function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
-  const { observed, config, selection, pending, young, head, rolloutGatesResult } = inputs;
+  const { observed, config, choice, young, head, rolloutGatesResult } = inputs;
   const blocks = { type: 'RolloutGate', effect: 'Blocks' } as const;
-  if (selection.rejectedBy !== undefined) {
-    const object = rolloutGateRef(observed, selection.rejectedBy);
-    return [{ ...blocks, reason: 'ReleaseRejected', ...(pending !== undefined && { version: pending }), object }];
+  if (choice.is === 'impossible' && choice.rejectedBy !== undefined) {
+    const object = rolloutGateRef(observed, choice.rejectedBy);
+    return [{ ...blocks, reason: 'ReleaseRejected', version: choice.version, object }];
   }
   const isGated = config.gateFirstDeployment || head !== undefined;
   const isClosed = isGated && allowsNothing(rolloutGatesResult);
-  const isBlocked = selection.initial ? holdsInitial(inputs) : isForward(selection) && isClosed;
+  const isBlocked = choice.way === 'InitialVersion' ? holdsInitial(inputs) : isForward(choice) && isClosed;
   // A release that is too young is also blocked, once it is old enough.
-  const version = pending ?? young[0]?.tag;
+  const version = choice.version ?? young[0]?.tag;
   if (version === undefined || !isBlocked) return [];
   return observed.rolloutGates
     .filter((gate) => !allows(gate, version))
@@ -270,9 +271,10 @@ function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
  * Whether RolloutGates hold `initialVersion`, as they hold every first version.
  * They don't if a manual deployment is requested: that deployment would wait for it.
  */
-function holdsInitial({ observed: { rollout }, config, selection: { next }, requests }: BlockerInputs): boolean {
+function holdsInitial({ observed: { rollout }, config, choice, requests }: BlockerInputs): boolean {
   const isManual = rollout.spec?.wantedVersion || requests.forceDeploy !== undefined;
-  return config.gateFirstDeployment && next !== undefined && !isManual && requests.bypassGates !== next;
+  const isNext = choice.is === 'next' && requests.bypassGates !== choice.version;
+  return config.gateFirstDeployment && isNext && !isManual;
 }
 
 /** The time since which the RolloutGate is closed, and the user, from the webhook's record. */
@@ -282,8 +284,8 @@ function closedSince({ metadata, spec }: RolloutGate): Pick<Blocker, 'since' | '
   return closed ? { ...times({ since: closed.at }), by: closed.by } : {};
 }
 
-function minimumAgeBlockers({ selection, pending, young: [youngest] }: BlockerInputs): Blocker[] {
-  if (pending !== undefined || !isForward(selection) || !youngest) return [];
+function minimumAgeBlockers({ choice, young: [youngest] }: BlockerInputs): Blocker[] {
+  if (choice.version !== undefined || !isForward(choice) || !youngest) return [];
   const { tag, deployableAt } = youngest;
   return [
     {

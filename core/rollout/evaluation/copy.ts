@@ -4,7 +4,7 @@ import type { Rollout, RolloutStatus, VersionInfo } from '../../../api/types.ts'
 import { identityOf } from '../../kube/names.ts';
 import { type CopyJob, type CopyProgress, copyJob, progressOf } from '../../releaseCopy/job.ts';
 import { newestSucceeded } from '../upstream/upstreamVerdict.ts';
-import type { Selection } from './nextVersion.ts';
+import type { NextChoice } from './nextVersion.ts';
 import type { Observed, RolloutState } from './observed.ts';
 
 /** Reason of DeploymentBlocked while a deployment waits for its copy. */
@@ -31,19 +31,18 @@ export interface CopyState {
   stored?: StoredCopy;
 }
 
-/** @param isNextAllowed whether `selection.next` would be deployed now if it were copied */
+/** @param next the version that would be deployed now if it were copied */
 export function copyState(
   { rollout, copying }: Observed,
   { history, available }: Pick<RolloutState, 'history' | 'available'>,
-  selection: Selection,
-  isNextAllowed: boolean,
+  next: NextChoice | undefined,
 ): CopyState | undefined {
   const target = rollout.spec?.targetRepository;
   if (!target) return undefined;
   const { url, secretRef, certSecretRef, insecure = false, overwrite = false } = target;
   const copiesFirst = target.when !== 'AfterBake';
-  const next = copiesFirst && isNextAllowed ? nextToCopy(selection, available) : undefined;
-  const version = next ?? (copiesFirst ? history[0]?.version : newestStored(rollout.status));
+  const awaited = copiesFirst && next ? releaseToCopy(next, available) : undefined;
+  const version = awaited ?? (copiesFirst ? history[0]?.version : newestStored(rollout.status));
   if (!version) return undefined;
   const { tag, digest } = version;
   const stored = rollout.status?.copy;
@@ -54,13 +53,13 @@ export function copyState(
   const state = {
     version,
     url,
-    isAwaited: next !== undefined,
+    isAwaited: awaited !== undefined,
     ...(isStored && isRequested && { repeats: true as const }),
   };
 
   if (stored && isStored && !isRequested) return { ...state, stored, progress: { state: 'Copied', copy: stored } };
   // A version that was deployed before spec.targetRepository was set is not copied afterwards, unless requested.
-  const isWanted = !copiesFirst || next !== undefined || isRequested;
+  const isWanted = !copiesFirst || awaited !== undefined || isRequested;
   if (!isWanted && !copying?.jobs.length) return undefined;
   const problem = copying?.problem ?? (copying?.source ? undefined : 'it has no ImageRepository to copy from');
   if (!copying?.source || problem) return { ...state, progress: { state: 'Failed', message: problem ?? '' } };
@@ -99,11 +98,8 @@ function copyRequest({ metadata }: Rollout): string | undefined {
   return text === undefined ? undefined : Array.from(text).slice(0, MAX_REQUEST_CHARACTERS).join('');
 }
 
-/** The version to copy next; undefined for an initial version and a rollback, which have been deployed before. */
-function nextToCopy(
-  { next, rollback, initial }: Selection,
-  available: readonly VersionInfo[],
-): VersionInfo | undefined {
-  if (next === undefined || rollback || initial) return undefined;
-  return available.find(({ tag }) => tag === next) ?? { tag: next };
+/** The release to copy; undefined for an initial version and a rollback, which have been deployed before. */
+function releaseToCopy({ way, version }: NextChoice, available: readonly VersionInfo[]): VersionInfo | undefined {
+  if (way === 'Rollback' || way === 'InitialVersion') return undefined;
+  return available.find(({ tag }) => tag === version) ?? { tag: version };
 }

@@ -4,7 +4,7 @@
  */
 import { LISTED } from '../../../api/annotations.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { Blocker, HistoryEntry, Rollout, RolloutGate, VersionInfo } from '../../../api/types.ts';
+import type { Blocker, HistoryEntry, RolloutGate, VersionInfo } from '../../../api/types.ts';
 import { grantedOnly, MAX_OFFERED_VERSIONS } from '../../budget/slotRequest.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
 import { deployCutoff } from '../../health/knownHealth.ts';
@@ -18,9 +18,9 @@ import { type BlockerSources, copyBlockers, findBlockers, isBlockedBy } from './
 import { type CopyState, copyState } from './copy.ts';
 import {
   automaticVersions,
+  chooseNext,
+  type NextChoice,
   releasesAfter,
-  type Selection,
-  select,
   type Withdrawal,
   youngUntil,
 } from './nextVersion.ts';
@@ -41,7 +41,7 @@ export interface Evaluation extends BlockerSources {
   withdrawn: Withdrawal[];
   /** The versions that automation may deploy unless a blocker holds them, newest first. */
   automatic: readonly VersionInfo[];
-  /** Closed Gates that `pending` bypasses. */
+  /** Closed Gates that the version bypasses. */
   bypassed: GateResult[];
   /** The requests that opened its Gates, and the approvals that Gates and RolloutGates require. */
   storedApprovals: StoredApproval[];
@@ -68,26 +68,32 @@ export function evaluateRollout(
   now: EpochMs,
 ): Evaluation {
   const [head] = state.history;
-  const { gateApprovals, rejected, withdrawn, automatic, ...choice } = chooseNext(
+  const { gateApprovals, rejected, withdrawn, automatic, ...found } = versionsNow(
     observed,
     state,
     config,
     requests,
     now,
   );
-  const { selection, pending } = choice;
-  const required = evaluateRequiredGates(observed, pending, head, state.authors, now);
-  const needsNoApprovals = selection.rollback || (selection.initial && !config.gateFirstDeployment);
-  const requiredApprovals = pending === undefined || needsNoApprovals ? [] : verdictsOn(gateApprovals, pending);
+  const { rollout, rolloutGates } = observed;
+  const { forceDeploy } = requests;
+  const { spec } = rollout;
+  const { available } = state;
+  const choice = chooseNext({ ...found, spec, forceDeploy, available, automatic, head, rolloutGates });
+  const { way, version } = choice;
+  const required = evaluateRequiredGates(observed, version, head, state.authors, now);
+  const needsNoApprovals = way === 'Rollback' || (way === 'InitialVersion' && !config.gateFirstDeployment);
+  const requiredApprovals = version === undefined || needsNoApprovals ? [] : verdictsOn(gateApprovals, version);
   const sources: BlockerSources = {
-    ...choice,
+    ...found,
+    choice,
     unhealthy: checksForNext(observed, head, config).filter(isUnhealthy),
     closed: required.closed,
     requiredApprovals,
   };
   const blockers = findBlockers({ ...sources, observed, config, requests, head, now });
-  const copy = copyState(observed, state, selection, mayDeploy({ selection, blockers }));
-  const listings = pending === undefined ? [] : observed.rolloutGates.flatMap((gate) => listingOf(gate, pending));
+  const copy = copyState(observed, state, deployableNow({ choice, blockers }));
+  const listings = version === undefined ? [] : rolloutGates.flatMap((gate) => listingOf(gate, version));
   const storedApprovals = [...required.approvals, ...requiredApprovals.flatMap(countedApprovals), ...listings];
   return {
     ...sources,
@@ -102,8 +108,8 @@ export function evaluateRollout(
   };
 }
 
-/** The next version, with the candidates, RolloutGates and upstream Rollouts from which it follows. */
-function chooseNext(
+/** The versions that could come next, and what RolloutGates and upstream Rollouts let through. */
+function versionsNow(
   observed: Observed,
   { history, available, rolledBack, barriers, authors, conditions }: RolloutState,
   config: RolloutConfig,
@@ -123,7 +129,6 @@ function chooseNext(
   const requestedBypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
   const bypass = requestedBypass ?? shownBypass(head, candidates, conditions);
   const rolloutGatesResult = evaluateRolloutGates(rolloutGates, candidates, bypass, upstream, gateApprovals);
-  const rejectingGate = (tag: string) => rejectedBy(rolloutGates, tag);
   const rollback = rollbackOf({
     history,
     config,
@@ -131,49 +136,26 @@ function chooseNext(
     available,
     barriers,
     awaited: observed.awaited,
-    rejectedBy: rejectingGate,
+    rejectedBy: (tag) => rejectedBy(rolloutGates, tag),
     now,
   });
   const byGates = automaticVersions(rolloutGatesResult, head, config.gateFirstDeployment);
   const automatic = grantedOnly(byGates, rollout, observed.budgets);
-  const selection = select({
-    initialVersion: rollout.spec?.initialVersion,
-    wantedVersion: rollout.spec?.wantedVersion,
-    forceDeploy: requests.forceDeploy,
-    available,
-    automatic,
-    head,
-    rollback,
-    rejectedBy: rejectingGate,
-  });
-  const pending = pendingVersion(selection, candidates, rollout, requests);
-  return {
-    gateApprovals,
-    rejected,
-    withdrawn,
-    candidates,
-    young,
-    upstream,
-    rolloutGatesResult,
-    automatic,
-    selection,
-    ...(rollback && { rollback }),
-    ...(pending !== undefined && { pending }),
-  };
+  return { gateApprovals, rejected, withdrawn, candidates, young, upstream, rolloutGatesResult, automatic, rollback };
 }
 
-/** Whether `selection.next` may be deployed now: nothing blocks it. */
-export function mayDeploy({ selection: { next }, blockers }: Pick<Evaluation, 'selection' | 'blockers'>): boolean {
-  return next !== undefined && !isBlockedBy(blockers, next);
+/** The version to deploy now, unless a budget holds it; undefined if there is none, or if something blocks it. */
+export function deployableNow({ choice, blockers }: Pick<Evaluation, 'choice' | 'blockers'>): NextChoice | undefined {
+  return choice.is === 'next' && !isBlockedBy(blockers, choice.version) ? choice : undefined;
 }
 
 /** When the result changes by time alone, except by a Gate. */
 function requeueTimes(
-  { candidates, pending, young, upstream, rollback }: BlockerSources,
+  { candidates, choice: { version }, young, upstream, rollback }: BlockerSources,
   gateApprovals: readonly RolloutGateApprovals[],
   now: EpochMs,
 ): EpochMs[] {
-  const versions = new Set([...(pending === undefined ? [] : [pending]), ...candidates.map(({ tag }) => tag)]);
+  const versions = new Set([...(version === undefined ? [] : [version]), ...candidates.map(({ tag }) => tag)]);
   return [
     ...(rollback?.stays && rollback.until !== undefined ? [Math.min(rollback.until, now + AWAITED_REQUEUE_MS)] : []),
     ...expiries(gateApprovals, versions, now),
@@ -196,18 +178,6 @@ export function offeredVersions(
   // A budget must not choose a version without a copy: only the newest has been copied.
   if (copy?.isAwaited) return all.slice(0, 1);
   return all.filter(({ tag }) => evaluateRequiredGates(observed, tag, head, authors, now).closed.length === 0);
-}
-
-function pendingVersion(
-  { manual, initial, next, problem }: Selection,
-  candidates: readonly VersionInfo[],
-  { spec }: Rollout,
-  { forceDeploy }: Requests,
-): string | undefined {
-  if (next !== undefined) return next;
-  if (!manual && !initial) return candidates[0]?.tag;
-  if (problem === undefined) return undefined;
-  return initial ? spec?.initialVersion : spec?.wantedVersion || forceDeploy;
 }
 
 /**

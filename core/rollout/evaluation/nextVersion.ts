@@ -1,13 +1,13 @@
 /** Which releases may follow the deployed one, in the order of the policy. */
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../../api/types.ts';
+import type { HistoryEntry, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import { formatTime, LAST_INSTANT, parseTime } from '../../kube/time.ts';
 import { selectedTag } from '../../policy/imagePolicy.ts';
 import { type PolicyRules, policyRules } from '../../policy/rules.ts';
 import type { Rollback, RollbackTarget } from '../deployment/rollback.ts';
-import type { RolloutGatesResult } from './rolloutGates.ts';
+import { type RolloutGatesResult, rejectedBy } from './rolloutGates.ts';
 
 export type Withdrawal = NonNullable<RolloutStatus['withdrawnReleases']>[number];
 
@@ -131,57 +131,69 @@ export function youngUntil(
   return at > now ? at : undefined;
 }
 
-// Which version comes next, and whether it may come now.
+// Which version comes next.
 
-interface SelectionInputs {
-  /** spec.initialVersion. */
-  initialVersion: string | undefined;
-  wantedVersion: string | undefined;
+/** The version that comes next, and how it was chosen. */
+export type Choice =
+  | NextChoice
+  /** It waits for RolloutGates, upstream Rollouts, a budget, or the decision about a rollback. */
+  | { way: 'Automatic'; is: 'waiting'; version: string }
+  /** The requested version can't be deployed. `rejectedBy`: the RolloutGate that rejects it. */
+  | { way: 'Manual' | 'InitialVersion'; is: 'impossible'; version: string; problem: string; rejectedBy?: string }
+  /** There is no version, or the requested one is deployed already. */
+  | { way: 'Automatic' | 'Manual'; is: 'nothing'; version?: undefined };
+
+/** A version that is deployed once nothing blocks it. InitialVersion: it ran before the Rollout existed. */
+export type NextChoice = { is: 'next'; version: string } & (
+  | { way: 'Automatic' | 'Manual' | 'InitialVersion' }
+  | { way: 'Rollback'; rollback: RollbackTarget }
+);
+
+interface ChoiceInputs {
+  spec: Rollout['spec'];
   /** The pending force-deploy request. */
   forceDeploy: string | undefined;
   available: readonly VersionInfo[];
-  /** The versions that automation may deploy now, newest first. */
+  /** Newest first, as `automatic`. */
+  candidates: readonly VersionInfo[];
+  /** The versions that automation may deploy now. */
   automatic: readonly VersionInfo[];
   head: HistoryEntry | undefined;
   rollback: Rollback | undefined;
-  /** The name of the RolloutGate that rejects a tag. */
-  rejectedBy: (tag: string) => string | undefined;
-}
-
-export interface Selection {
-  manual: boolean;
-  /** Whether `next` ran before the Rollout existed. */
-  initial?: true;
-  /** `next` is a rollback. */
-  rollback?: RollbackTarget;
-  /** The next version; undefined when there is none, or when it is deployed already. */
-  next?: string;
-  /** Why the requested version cannot be deployed. */
-  problem?: string;
-  /** The RolloutGate that rejects the requested version, if one does. */
-  rejectedBy?: string;
+  rolloutGates: readonly RolloutGate[];
 }
 
 /**
  * The next version. A history begins with initialVersion; later, in this order: wantedVersion, force-deploy, a
  * rollback, the newest candidate that the RolloutGates allow.
  */
-export function select(inputs: SelectionInputs): Selection {
-  const { initialVersion, wantedVersion, forceDeploy, automatic, head, rollback } = inputs;
-  if (head === undefined && initialVersion) {
-    const problem = problemWith(initialVersion, { ...inputs, wantedVersion: initialVersion });
-    return { manual: false, initial: true, ...(problem ?? { next: initialVersion }) };
+export function chooseNext(inputs: ChoiceInputs): Choice {
+  const { spec, forceDeploy, candidates, automatic, head, rollback } = inputs;
+  if (!head && spec?.initialVersion) return choiceOf('InitialVersion', spec.initialVersion, inputs);
+  if (spec?.wantedVersion) return choiceOf('Manual', spec.wantedVersion, inputs);
+  if (forceDeploy) {
+    const isKnown = inputs.available.some(({ tag }) => tag === forceDeploy);
+    if (isKnown) return choiceOf('Manual', forceDeploy, inputs);
+    const problem = `force deploy version ${forceDeploy} is not in available releases`;
+    return { way: 'Manual', is: 'impossible', version: forceDeploy, problem };
   }
-  const requested = wantedVersion || forceDeploy;
-  if (!requested && rollback && !rollback.stays) return { manual: false, rollback, next: rollback.to.tag };
-  if (!requested && rollback?.stays && rollback.until !== undefined) return { manual: false };
-  if (!requested) {
-    const [newest] = automatic;
-    return { manual: false, ...(newest && { next: newest.tag }) };
+  if (rollback && !rollback.stays) return { way: 'Rollback', is: 'next', version: rollback.to.tag, rollback };
+  const next = rollback?.until === undefined ? automatic[0] : undefined;
+  if (next) return { way: 'Automatic', is: 'next', version: next.tag };
+  const [newest] = candidates;
+  return newest ? { way: 'Automatic', is: 'waiting', version: newest.tag } : { way: 'Automatic', is: 'nothing' };
+}
+
+function choiceOf(way: 'Manual' | 'InitialVersion', version: string, { head, rolloutGates }: ChoiceInputs): Choice {
+  if (!isLegalTag(version)) {
+    const problem = `version ${JSON.stringify(version)} is not a valid image tag, so it is not deployed: correct it`;
+    return { way, is: 'impossible', version, problem };
   }
-  const problem = problemWith(requested, inputs);
-  if (problem) return { manual: true, ...problem };
-  return requested === head?.version.tag ? { manual: true } : { manual: true, next: requested };
+  if (version === head?.version.tag) return { way: 'Manual', is: 'nothing' };
+  const gate = rejectedBy(rolloutGates, version);
+  if (gate === undefined) return { way, is: 'next', version };
+  const problem = `RolloutGate '${gate}' rejects version ${version}: to deploy it, remove it from spec.rejectedVersions`;
+  return { way, is: 'impossible', version, problem, rejectedBy: gate };
 }
 
 /** The versions that RolloutGates and upstream Rollouts let automation deploy now, newest first. */
@@ -194,27 +206,11 @@ export function automaticVersions(
   return isUngated ? promoted : allowed;
 }
 
-function problemWith(
-  tag: string,
-  { wantedVersion, available, rejectedBy, head }: SelectionInputs,
-): Pick<Selection, 'problem' | 'rejectedBy'> | undefined {
-  if (!wantedVersion && !available.some((release) => release.tag === tag)) {
-    return { problem: `force deploy version ${tag} is not in available releases` };
-  }
-  if (!isLegalTag(tag)) {
-    return { problem: `version ${JSON.stringify(tag)} is not a valid image tag, so it is not deployed: correct it` };
-  }
-  const gate = tag === head?.version.tag ? undefined : rejectedBy(tag);
-  if (gate === undefined) return undefined;
-  const problem = `RolloutGate '${gate}' rejects version ${tag}: to deploy it, remove it from spec.rejectedVersions`;
-  return { problem, rejectedBy: gate };
-}
-
 /**
  * Whether automation selects a newer version. Only then can upstream Rollouts, health, a running bake or a missing
  * ImagePolicy hold the version: a user's choice ignores them, and a rollback goes to a version that has passed them.
  * RolloutGates hold `initialVersion` too, if they hold first deployments.
  */
-export function isForward({ manual, rollback, initial }: Selection): boolean {
-  return !manual && rollback === undefined && !initial;
+export function isForward({ way }: Choice): boolean {
+  return way === 'Automatic';
 }
