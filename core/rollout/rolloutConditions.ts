@@ -35,7 +35,7 @@ import {
 import { hasNoBake, isUnfinished } from './deployment/history.ts';
 import { targetName, unapplied } from './deployment/progress.ts';
 import { rollbackCondition } from './deployment/rollback.ts';
-import { BLOCKER_KINDS, READY_REASONS } from './evaluation/blockers.ts';
+import { BLOCKER_KINDS, heldByPin, READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import { isForward } from './evaluation/nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutState } from './evaluation/observed.ts';
@@ -184,25 +184,17 @@ function upstreamCondition(
 }
 
 /** Pinned: the versions that wait for the end of the pin. Otherwise a pinned Rollout looks healthy. */
-function pinCondition(
-  { rollout }: Observed,
-  { candidates }: Evaluation,
-  { forceDeploy }: Requests,
-): NewCondition | undefined {
+function pinCondition({ rollout }: Observed, { candidates }: Evaluation, requests: Requests): NewCondition | undefined {
   const wanted = rollout.spec?.wantedVersion;
   if (!wanted) return undefined;
-  const newer = candidates.find(({ tag }) => tag !== wanted)?.tag;
+  const { newer, forced } = heldByPin(wanted, candidates, requests);
+  const by = forced === undefined ? '' : requestedText(rollout, forced);
   const parts = [
     `spec.wantedVersion pins version ${wanted}: no newer version is deployed until you remove the field`,
     ...(newer === undefined ? [] : [`${newer} is available`]),
-    ...(forceDeploy === undefined || forceDeploy === wanted ? [] : [waitingForceDeployText(forceDeploy, rollout)]),
+    ...(forced === undefined ? [] : [`the force-deploy of ${forced}${by && `, ${by},`} waits`]),
   ];
   return trueCondition(PINNED, 'WantedVersion', parts.join('; '));
-}
-
-function waitingForceDeployText(forceDeploy: string, rollout: Rollout): string {
-  const by = requestedText(rollout, forceDeploy);
-  return `the force-deploy of ${forceDeploy}${by && `, ${by},`} waits`;
 }
 
 /** FirstDeploymentNotGated: the first version was deployed although RolloutGates would have blocked any other. */

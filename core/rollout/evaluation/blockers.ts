@@ -298,18 +298,27 @@ function minimumAgeBlockers({ choice, young: [youngest] }: BlockerInputs): Block
   ];
 }
 
-/** The versions that a pin holds: neither is the pinned version. */
-function pinBlockers({ observed: { rollout }, requests: { forceDeploy }, candidates }: BlockerInputs): Blocker[] {
+/** The versions that a pin holds: the newest other candidate, and that of a force-deploy. */
+export function heldByPin(
+  wantedVersion: string,
+  candidates: readonly VersionInfo[],
+  { forceDeploy }: Requests,
+): { newer: string | undefined; forced: string | undefined } {
+  const newer = candidates.find(({ tag }) => tag !== wantedVersion)?.tag;
+  return { newer, forced: forceDeploy === wantedVersion ? undefined : forceDeploy };
+}
+
+function pinBlockers({ observed: { rollout }, requests, candidates }: BlockerInputs): Blocker[] {
   const wanted = rollout.spec?.wantedVersion;
   if (!wanted) return [];
-  const newer = candidates.find(({ tag }) => tag !== wanted)?.tag;
-  const held = [newer, forceDeploy].filter((tag) => tag !== undefined && tag !== wanted);
+  const { newer, forced } = heldByPin(wanted, candidates, requests);
   const record = pinRecordOf(rollout);
+  const held = [newer, forced].filter((tag) => tag !== undefined);
   return [...new Set(held)].map((version) => ({
     type: 'PinnedVersion',
     effect: 'Blocks',
     reason: 'WantedVersion',
-    version: version!,
+    version,
     object: { kind: KINDS.Rollout.kind, ...identityOf(rollout) },
     ...times({ since: parseTime(record?.at) }),
     ...(record && { by: record.by }),
