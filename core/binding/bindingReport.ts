@@ -7,16 +7,14 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
-import { evaluateGates, fullMessage, type GateResult, redactFor, statusChangedAt } from '../gate/evaluateGates.ts';
+import { evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
 import { requiredGatesOfBinding } from '../gate/gateRefs.ts';
-import { sameJson } from '../kube/json.ts';
-import { byRefKey, refKey } from '../kube/names.ts';
-import { formatTime, parseTime } from '../kube/time.ts';
+import { byRefKey } from '../kube/names.ts';
+import { formatTime } from '../kube/time.ts';
 import { deploymentOf } from '../managedField/deployment.ts';
 import { closureKey } from '../objectGates/objectState.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { bypassesGates, bypassGrantEnds } from '../suspension/bypassGrant.ts';
-import { TRACKING_KIND } from './appliedDeployment.ts';
 
 /** The Rollouts and Gates of an object that Metacontroller sent to one hook. More may exist. */
 export interface ReportInputs {
@@ -117,87 +115,4 @@ export function closedClosures(gates: readonly GateEntry[] | undefined): string[
 /** The names of the Rollouts that the object tracks, sorted. */
 export function rolloutsOfBinding(spec: FluxBindingSpec | undefined): string[] {
   return [...new Set((spec?.fields ?? []).map((field) => field.rollout))].sort();
-}
-
-/**
- * The most Gates of a report in the spec, which has a message for each. With more, the FluxBinding's own hook reports.
- */
-const MAX_GATES_IN_REPORT = 16;
-
-/**
- * Whether the inputs have every Rollout and Gate that the object names, so that its decorator can make the report.
- * An atomic update of tag and variable (core/managedField/atomicUpdate.ts), and a HelmRelease, also need the object's
- * source, which only the FluxBinding relates.
- */
-export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: ReportInputs): boolean {
-  if (!spec || spec.target.kind === TRACKING_KIND) return false;
-  if (spec.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace) return false;
-  const { fields = [] } = spec;
-  const required = requiredGatesOfBinding(spec);
-  if (fields.length === 0 && required.length === 0) return false;
-  if (required.length > MAX_GATES_IN_REPORT) return false;
-  return fields.every(({ rollout }) => rollouts.has(rollout)) && required.every((ref) => gates.has(refKey(ref)));
-}
-
-// Delays of changed reports. Each write of a FluxBinding causes a sync of everything related (ADR 2), so two kinds of
-// changes wait:
-// - a deployment that Flux has not applied yet: most are applied before a user needs to see "Waiting". A Rollout's
-// first deployment waits less, because until then the FluxBinding shows that nothing is deployed;
-// - a Gate that has just opened or closed: a freeze writes its suspensions first.
-
-/**
- * The delay from a deployment to its report. It outlasts a burst of thousands of deployments, whose cost the reports
- * would double.
- */
-const DEPLOYMENT_DELAY_MS = 600_000;
-/**
- * The delay of a Rollout's first deployment: it costs one more write of the FluxBinding, unless Flux applies it in
- * time.
- */
-const FIRST_DEPLOYMENT_DELAY_MS = 10_000;
-/** The delay from a change of a Gate to its report. A thousand objects are suspended in less time. */
-const GATE_DELAY_MS = 15_000;
-
-/** The time at which the next report has to be written; undefined for now. */
-export function reportDue(before: Report, next: Report, inputs: ReportInputs, now: EpochMs): EpochMs | undefined {
-  if (!sameJson(urgentPart(before), urgentPart(next))) return undefined;
-  const changes = [...changedRollouts(before, next, inputs), ...changedGates(before, next, inputs, now)];
-  const due = changes.map(({ at, delay }) => (at <= now ? at + delay : now));
-  return due.length > 0 && due.every((at) => at > now) ? Math.min(...due) : undefined;
-}
-
-interface Change {
-  /** The time of the change; 0 if it is unknown, so that the report is due. */
-  at: EpochMs;
-  /** Milliseconds until the change has to be reported. */
-  delay: number;
-}
-
-/** Changes of deployments that are not in the report yet. */
-function changedRollouts(before: Report, next: Report, { rollouts }: ReportInputs): Change[] {
-  const was = new Map((before.rollouts ?? []).map((each) => [each.rollout, each]));
-  return (next.rollouts ?? []).flatMap((entry) => {
-    const reported = was.get(entry.rollout);
-    if (sameJson(reported, entry)) return [];
-    const [head] = rollouts.get(entry.rollout)?.status?.history ?? [];
-    const delay = reported?.id === undefined ? FIRST_DEPLOYMENT_DELAY_MS : DEPLOYMENT_DELAY_MS;
-    return [{ at: parseTime(head?.timestamp) ?? 0, delay }];
-  });
-}
-
-/** Changes of Gates. If the Gate's own status doesn't show the change yet, it counts as changed now. */
-function changedGates(before: Report, next: Report, { gates }: ReportInputs, now: EpochMs): Change[] {
-  const was = new Map((before.gates ?? []).map((gate) => [refKey(gate), gate]));
-  return (next.gates ?? []).flatMap((entry) => {
-    if (sameJson(was.get(refKey(entry)), entry)) return [];
-    return [{ at: statusChangedAt(gates.get(refKey(entry)), entry.opened, now), delay: GATE_DELAY_MS }];
-  });
-}
-
-/**
- * The part of a report whose changes are written at once: which Rollouts and Gates there are, and the bypassing
- * deployments.
- */
-function urgentPart({ rollouts = [], gates = [], bypassing }: Report) {
-  return { rollouts: rollouts.map(({ rollout }) => rollout), gates: gates.map(refKey), bypassing };
 }

@@ -1,11 +1,11 @@
 /**
  * The status of a FluxBinding: the deployments for its object, their states, and why the object waits.
- * Two hooks compute the status with one function:
+ * Two hooks compute the status with this function:
  *
- * - the FluxBinding's own hook (`bindingStatus`) stores it, from the report in the spec, or else from the Rollouts and
- *   Gates that the FluxBinding relates;
- * - the decorator of the object (`nextBinding`) acts on it one sync earlier, if the decorator has every Rollout and
- *   Gate that the object names.
+ * - the FluxBinding's own hook stores it, from the report in the spec, or else from the Rollouts and Gates that the
+ *   FluxBinding relates;
+ * - the decorator of the object acts on it one sync earlier (decorate.ts), if the decorator has every Rollout and Gate
+ *   that the object names.
  */
 import { APPROVED, GATE_CLOSED, GATES_OPEN, READY } from '../../api/conditions.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -20,7 +20,6 @@ import type {
 } from '../../api/types.ts';
 import { isTooMany } from '../gate/gateRefs.ts';
 import { setCondition } from '../kube/conditions.ts';
-import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { type AtomicUpdate, atomicUpdate } from '../managedField/atomicUpdate.ts';
@@ -28,18 +27,7 @@ import { deploymentText, formatDeployments, isSameDeployment } from '../managedF
 import { bypassedText, closedGateSentence } from '../objectGates/gateTexts.ts';
 import { applierWaitOf, applierWaitText, type ObjectKey } from '../suspension/applier.ts';
 import { carries, missingSourceText, provesApply, TRACKING_KIND } from './appliedDeployment.ts';
-import {
-  decodeReport,
-  encodeReport,
-  type GateEntry,
-  hasAllInputs,
-  headOf,
-  type Report,
-  type ReportInputs,
-  reportDue,
-  reportOf,
-  rolloutsOfBinding,
-} from './bindingReport.ts';
+import { type GateEntry, headOf, type Report, rolloutsOfBinding } from './bindingReport.ts';
 
 export type ManagedFieldState = NonNullable<FluxBindingStatus['fields']>[number];
 
@@ -81,48 +69,9 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   return { ...status, conditions: bindingConditions(status, spec, before.conditions, now) };
 }
 
-interface NextBinding {
-  binding: FluxBinding;
-  /**
-   * The next status of the FluxBinding, for decisions on writes of the object; the current one if an input is missing.
-   */
-  status: FluxBindingStatus | undefined;
-  /** The time at which a delayed report is due, or the current one ends. */
-  requeueAt?: EpochMs;
-}
-
-/**
- * The FluxBinding to write, with the decorator's report if it has all inputs; and the next status, on which the
- * decorator acts before the FluxBinding's own hook has stored it.
- */
-export function nextBinding(
-  wanted: FluxBinding,
-  stored: FluxBinding | undefined,
-  inputs: ReportInputs,
-  now: EpochMs,
-): NextBinding {
-  if (!hasAllInputs(wanted, inputs)) return { binding: wanted, status: stored?.status };
-  const { report, requeueAt } = reportOf(wanted, inputs, now);
-  const { report: before, ...others } = stored?.spec ?? {};
-  const isOnlyReport = before !== undefined && sameJson(others, wanted.spec);
-  const due = isOnlyReport ? reportDue(decodeReport(before), report, inputs, now) : undefined;
-  const requeues = [due, requeueAt].filter((at) => at !== undefined);
-  return {
-    binding: { ...wanted, spec: { ...wanted.spec!, report: due === undefined ? encodeReport(report) : before! } },
-    status: statusWithoutSource(wanted, stored?.status, report, now),
-    ...(requeues.length > 0 && { requeueAt: Math.min(...requeues) }),
-  };
-}
-
-/** The next status, computed without source and applier: fields that depend on them keep their values. */
-function statusWithoutSource(
-  binding: FluxBinding,
-  stored: FluxBindingStatus | undefined,
-  report: Report,
-  now: EpochMs,
-): FluxBindingStatus {
-  const { source: _, awaits: __, ...status } = bindingStatus({ ...binding, status: stored }, { report }, now);
-  return { ...status, source: stored?.source, awaits: stored?.awaits };
+/** Whether closed Gates block all changes of the object, except by a deployment that bypasses them. */
+export function isHeldByGates(status: FluxBindingStatus | undefined): boolean {
+  return (status?.gates?.some((gate) => !gate.opened) ?? false) && !status?.bypassing?.length;
 }
 
 /** The object of a FluxBinding, as an inventory lists it. */

@@ -4,35 +4,29 @@
  * changes don't trigger it: the decorator in holdHook.ts suspends and resumes the object, and this one acts after that
  * write.
  */
-import { DEPLOYED, GATE_STATE, RECONCILE_REQUESTED_AT, RESUME_LABEL, SUSPENDED } from '../../api/annotations.ts';
+import { RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { FLUX_BINDINGS, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
-import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import type { DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { reportInputs } from '../../core/binding/bindingReport.ts';
-import { bindingName, makeBinding } from '../../core/binding/bindingSpec.ts';
-import { nextBinding, targetOfBinding } from '../../core/binding/bindingStatus.ts';
-import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
+import { bindingName } from '../../core/binding/bindingSpec.ts';
+import { decorate } from '../../core/binding/decorate.ts';
 import { byRefKey } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
-import { secondsUntil } from '../../core/kube/time.ts';
 import { managedFieldsOf } from '../../core/managedField/managedFields.ts';
-import { recordedRefs } from '../../core/objectGates/objectGates.ts';
+import { type ObjectGates, recordedGates, recordedRefs } from '../../core/objectGates/objectGates.ts';
 import {
   awaitedApply,
-  currentWait,
   MAX_REQUESTING,
   mayApplyFluxObjects,
   mayRequestApply,
   objectKeyOf,
-  reconcileRequest,
-  resumedAloneAt,
   resumeLabel,
 } from '../../core/suspension/applier.ts';
-import { type Gating, gatingOf, stateByRollouts } from '../../core/suspension/fluxMarks.ts';
-import { withGateCondition } from '../../core/suspension/gateConditions.ts';
+import { isMarkedFor } from '../../core/suspension/marks.ts';
 import { recentGates, refRules } from '../../live/gateReads.ts';
 import { namedRules } from '../customizeRules.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';
@@ -57,91 +51,43 @@ export const fluxHook: DecoratorHook<FluxObject> = {
   },
 
   async sync({ object, attachments, related }, call) {
-    const { now } = call;
-    const { namespace } = object.metadata;
-    const observed = objectAt<FluxBinding>(attachments, KINDS.FluxBinding, namespace, bindingName(object));
-    const { gating, gates } = await readGating(object, call);
-
+    const stored = objectAt<FluxBinding>(
+      attachments,
+      KINDS.FluxBinding,
+      object.metadata.namespace,
+      bindingName(object),
+    );
+    const { gates, found } = await readRecordedGates(object, call);
     const applier = awaitedApply(object);
-    const mayRequest = applier !== undefined && (await mayRequestFrom(applier, object, observed, call.cluster));
-    const binding = makeBinding(object, gating.binding, observed, mayRequest);
-    const inputs = reportInputs(objectsOf<Rollout>(related, KINDS.Rollout), gates);
-    const next = binding && nextBinding(binding, observed, inputs, now);
-    const answer: DecoratorResponse = { attachments: next ? [next.binding] : [] };
-    if (object.metadata.deletionTimestamp) return answer;
-
-    const bindingStatus = next ? next.status : observed?.status;
-    const state = stateByRollouts(object, gating, bindingStatus, now);
-    const annotations = annotationsFor(object, state, bindingStatus, objectsOf(related, KINDS.FluxBinding), now);
-    const recordsSuspension = object.metadata.annotations?.[SUSPENDED] !== undefined;
-    const applierProgress = currentWait(object, bindingStatus);
-    const isUpToDate = state === undefined && gating.isMarked;
-    const status = isUpToDate ? withGateCondition(object, gating, now, applierProgress) : undefined;
-    const reportAt = gating.statusChangedAt + REPORT_DELAY_MS;
-    if (Object.keys(annotations).length > 0) answer.annotations = annotations;
-    if (status && reportAt <= now) answer.status = status;
-    if (answer.annotations ?? answer.status) return { ...answer, resyncAfterSeconds: CONFLICT_REQUEUE_SECONDS };
-    const changesAt = [next?.requeueAt, status && reportAt, resumedAloneAt(applierProgress)];
-    const requeues = [
-      ...changesAt.map((at) => (at === undefined ? undefined : secondsUntil(at, now))),
-      (applier && !mayRequest) || !gating.isMarked ? PENDING_REQUEUE_SECONDS : undefined,
-      recordsSuspension ? HELD_REQUEUE_SECONDS : undefined,
-    ];
-    return { ...answer, ...resyncAfter(requeues) };
+    const mayRequest = applier !== undefined && (await mayRequestFrom(applier, object, stored, call.cluster));
+    const inputs = reportInputs(objectsOf<Rollout>(related, KINDS.Rollout), found);
+    const waiting = objectsOf<FluxBinding>(related, KINDS.FluxBinding);
+    const decoration = decorate({ object, stored, gates, inputs, waiting, mayRequest }, call.now);
+    const { binding, annotations, status, requeueAfterSeconds = [] } = decoration;
+    return {
+      attachments: binding ? [binding] : [],
+      ...(annotations && { annotations }),
+      ...(status && { status }),
+      ...resyncAfter(annotations || status ? [CONFLICT_REQUEUE_SECONDS] : requeueAfterSeconds),
+    };
   },
 };
 
-/** The annotations to write: `state`, the triggers of the webhook, and a request to the object as an applier. */
-function annotationsFor(
-  object: FluxObject,
-  state: string | undefined,
-  bindingStatus: FluxBinding['status'],
-  bindings: readonly FluxBinding[],
-  now: EpochMs,
-): Record<string, string | null> {
-  const deployed = deploymentTrigger(object, bindingStatus);
-  const waitingBindings = bindings.filter((binding) => mayRequestApply(object, targetOfBinding(binding)));
-  const requestedAt = reconcileRequest(object, waitingBindings, now);
-  return {
-    ...(state !== undefined && { [GATE_STATE]: state }),
-    ...(deployed !== undefined && { [DEPLOYED]: deployed }),
-    ...artifactTrigger(object, bindingStatus),
-    ...(requestedAt !== undefined && { [RECONCILE_REQUESTED_AT]: requestedAt }),
-  };
-}
-
-/**
- * The delay from a Gate's change to the status. A freeze suspends before it reports: each status costs two writes of
- * Metacontroller, which delay the next suspension.
- */
-const REPORT_DELAY_MS = 5000;
-
-/**
- * The interval at which the report on a held object is computed again: Gate changes trigger only the decorator `hold`.
- */
-const HELD_REQUEUE_SECONDS = 60;
-
-/**
- * The time to the next sync of an object that may not yet request its applier's apply, or isn't marked yet as its Gates
- * require.
- */
-const PENDING_REQUEUE_SECONDS = 10;
-
-/** The maximum age of a Gate that was read: one read serves all its objects. */
+/** How old a Gate may be: one read serves all its objects. */
 const GATE_MAX_AGE_MS = 1000;
 /** The maximum age if the object's marks contradict the Gate: a freeze may have marked the object since. */
 const DOUBTED_GATE_MAX_AGE_MS = 200;
 
-/** Reads the object's Gates, which this decorator doesn't relate, and what they require of the object. */
-async function readGating(object: FluxObject, call: HookCall): Promise<{ gating: Gating; gates: Gate[] }> {
+/** The Gates that the object's annotations record, which this decorator doesn't relate. */
+async function readRecordedGates(object: FluxObject, call: HookCall): Promise<{ gates: ObjectGates; found: Gate[] }> {
   const rules = refRules(call.settings);
   const refs = recordedRefs(object, rules);
   const read = async (maxAgeMs: number) => {
-    const gates = await recentGates(refs, maxAgeMs, call);
-    return { gates, gating: gatingOf(object, byRefKey(gates), call.now, rules) };
+    const found = await recentGates(refs, maxAgeMs, call);
+    return { found, gates: recordedGates(object, byRefKey(found), rules, call.now) };
   };
   const known = await read(GATE_MAX_AGE_MS);
-  return known.gating.isMarked || refs.length === 0 ? known : read(DOUBTED_GATE_MAX_AGE_MS);
+  return refs.length === 0 || isMarkedFor(object, known.gates) ? known : read(DOUBTED_GATE_MAX_AGE_MS);
 }
 
 /**
@@ -151,11 +97,11 @@ async function readGating(object: FluxObject, call: HookCall): Promise<{ gating:
 async function mayRequestFrom(
   applier: NamespacedName,
   object: FluxObject,
-  observed: FluxBinding | undefined,
+  stored: FluxBinding | undefined,
   cluster: ClusterReader,
 ): Promise<boolean> {
   const label = resumeLabel(applier);
-  if (observed?.metadata.labels?.[RESUME_LABEL] === label) return true;
+  if (stored?.metadata.labels?.[RESUME_LABEL] === label) return true;
   const [found, requesting] = await Promise.all([
     cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier }),
     cluster.list({ ...FLUX_BINDINGS, labelSelector: `${RESUME_LABEL}=${label}`, atMost: MAX_REQUESTING }),

@@ -12,7 +12,7 @@ import { byRefKey, identityOf, sortedKeys, without } from '../../core/kube/names
 import { objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { type GateContext, gatesInAnnotation } from '../../core/objectGates/objectGates.ts';
-import { holdMarks, TOO_MANY_MARKS } from '../../core/suspension/holdMarks.ts';
+import { holdMarks, TOO_MANY_MARKS } from '../../core/suspension/marks.ts';
 import { recentGates, refRules } from '../../live/gateReads.ts';
 import { homeLabels, homeRules, namedRules } from '../customizeRules.ts';
 import { type DecoratorHook, resyncAfter } from '../hook.ts';

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { closedClosures } from '../../binding/bindingReport.ts';
-import { isHeldByGates } from '../../binding/trigger.ts';
+import { isHeldByGates } from '../../binding/bindingStatus.ts';
 import { checkKey, goneChecks, knownHealth } from '../../health/knownHealth.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { bypassesGates } from '../../suspension/bypassGrant.ts';

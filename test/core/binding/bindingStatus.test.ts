@@ -4,7 +4,7 @@ import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { type GateEntry, reportWith } from '../../../core/binding/bindingReport.ts';
 import { makeBinding } from '../../../core/binding/bindingSpec.ts';
 import { atomicUpdateOf, bindingStatus } from '../../../core/binding/bindingStatus.ts';
-import { deploymentTrigger } from '../../../core/binding/trigger.ts';
+import { deploymentTrigger } from '../../../core/binding/decorate.ts';
 import {
   deployment,
   helmRelease,

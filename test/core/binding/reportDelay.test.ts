@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { FluxBindingSpec, Gate, Rollout } from '../../../api/types.ts';
 import { encodeReport, type Report, reportInputs } from '../../../core/binding/bindingReport.ts';
 import { makeBinding } from '../../../core/binding/bindingSpec.ts';
-import { nextBinding } from '../../../core/binding/bindingStatus.ts';
+import { nextBinding } from '../../../core/binding/decorate.ts';
 import { deployment, gate, kustomization, NOW, rollout } from '../admission/objects.ts';
 
 const ago = (seconds: number) => new Date(NOW - seconds * 1000).toISOString();

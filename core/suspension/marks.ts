@@ -1,17 +1,17 @@
 /**
- * The annotations that the decorator `hold` writes on a Flux object, to suspend and to resume it. Each such write
- * triggers the webhook, which decides from live Gates what is stored.
- * It decides from the object, its Gates and the labels of its Namespace alone: nothing that a tenant can make large or
- * many delays a freeze.
+ * The annotations that decorators write on a Flux object, to suspend and to resume it. Each such write triggers the
+ * webhook, which decides from live Gates what is stored.
  */
 import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
+import type { FluxBindingStatus } from '../../api/types.ts';
 import { TOO_MANY } from '../gate/gateRefs.ts';
 import { refKey } from '../kube/names.ts';
 import { type GateContext, type ObjectGates, objectGates, selectedByText } from '../objectGates/objectGates.ts';
-import { formatState, readState, runsBehind } from '../objectGates/objectState.ts';
-import { awaitedApply } from './applier.ts';
+import { formatState, isBypassed, readState, runsBehind } from '../objectGates/objectState.ts';
+import { awaitedApply, currentWait, resumedAloneAt } from './applier.ts';
+import { isSeenBypassing } from './bypassGrant.ts';
 
 interface Hold {
   /** The annotations to write; null removes one. */
@@ -22,7 +22,11 @@ interface Hold {
   requeueAt?: EpochMs | undefined;
 }
 
-/** @param context has every Gate that the object names, and every one that may select it */
+/**
+ * The marks of the decorator `hold`. They depend on the object, its Gates and the labels of its Namespace alone:
+ * nothing that a tenant can make large or many delays a freeze.
+ * @param context has every Gate that the object names, and every one that may select it
+ */
 export function holdMarks(object: FluxObject, context: GateContext): Hold {
   const gates = objectGates(object, context);
   const isMarked = isMarkedFor(object, gates);
@@ -47,6 +51,28 @@ function stateOnceOpen(object: FluxObject, { all }: ObjectGates): string | null 
   if (all.length === 0 && suspended === undefined) return text === undefined ? undefined : null;
   const open = formatState({ is: 'open' });
   return text === open || awaitedApply(object) ? undefined : open;
+}
+
+/**
+ * The state that the decorator `flux` writes, because it depends on a Rollout or on the applier; undefined if nothing
+ * is to be written.
+ */
+export function stateByRollouts(
+  object: FluxObject,
+  { names, closures }: ObjectGates,
+  observed: FluxBindingStatus | undefined,
+  now: EpochMs,
+): string | undefined {
+  const state = readState(object);
+  if (names.length === 0) {
+    const end = resumedAloneAt(currentWait(object, observed));
+    return end !== undefined && now >= end ? formatState({ is: 'open' }) : undefined;
+  }
+  if (isBypassed(state, closures)) return undefined;
+  if (!isSeenBypassing(object, observed, closures))
+    return state?.is === 'bypassing' ? formatState({ is: 'closed', gates: names }) : undefined;
+  const bypassing = formatState({ is: 'bypassing', gates: closures });
+  return object.metadata.annotations?.[GATE_STATE] === bypassing ? undefined : bypassing;
 }
 
 /** Whether the object's state fits its Gates: held by exactly the closed ones, bypassing all of them, or not held. */

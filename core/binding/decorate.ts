@@ -1,0 +1,302 @@
+/**
+ * What the decorator `flux` writes for one object: its FluxBinding with the report, the annotations that trigger the
+ * webhook, and the condition about its Gates.
+ */
+import {
+  ARTIFACT,
+  AWAITS_ARTIFACT,
+  DEPLOYED,
+  GATE_STATE,
+  RECONCILE_REQUESTED_AT,
+  SUSPENDED,
+} from '../../api/annotations.ts';
+import type { FluxObject, FluxStatus } from '../../api/flux.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { DeploymentRef, FluxBinding, FluxBindingStatus } from '../../api/types.ts';
+import { statusChangedAt } from '../gate/evaluateGates.ts';
+import { limitText, requiredGatesOfBinding } from '../gate/gateRefs.ts';
+import { sameJson } from '../kube/json.ts';
+import { refKey, without } from '../kube/names.ts';
+import { parseTime, secondsUntil } from '../kube/time.ts';
+import { LIMITS } from '../limits.ts';
+import { parseDeployments } from '../managedField/deployment.ts';
+import { readManagedField } from '../managedField/managedFields.ts';
+import type { ObjectGates } from '../objectGates/objectGates.ts';
+import { awaitedApply, currentWait, mayRequestApply, reconcileRequest, resumedAloneAt } from '../suspension/applier.ts';
+import { hasEverReconciled } from '../suspension/bypassGrant.ts';
+import { withGateCondition } from '../suspension/gateConditions.ts';
+import { isMarkedFor, stateByRollouts } from '../suspension/marks.ts';
+import { carries, TRACKING_KIND } from './appliedDeployment.ts';
+import { decodeReport, encodeReport, type Report, type ReportInputs, reportOf } from './bindingReport.ts';
+import { makeBinding } from './bindingSpec.ts';
+import { bindingStatus, isHeldByGates, type ManagedFieldState, targetOfBinding } from './bindingStatus.ts';
+
+interface Decorated {
+  object: FluxObject;
+  /** The object's FluxBinding as stored. */
+  stored: FluxBinding | undefined;
+  /** The Gates that the object's annotations record. */
+  gates: ObjectGates;
+  inputs: ReportInputs;
+  /** The FluxBindings of objects that may wait for this one, as their applier. */
+  waiting: readonly FluxBinding[];
+  /** Whether the object may request an apply of its own applier. */
+  mayRequest: boolean;
+}
+
+interface Decoration {
+  binding: FluxBinding | undefined;
+  /** The annotations to write; null removes one. */
+  annotations?: Record<string, string | null>;
+  status?: FluxStatus;
+  /** When to decide again if nothing is written. */
+  requeueAfterSeconds?: (number | undefined)[];
+}
+
+/**
+ * How long after a Gate's change the status is written. A freeze suspends before it reports: each written status costs
+ * two writes of Metacontroller, which delay the next suspension.
+ */
+const REPORT_DELAY_MS = 5000;
+
+/** How often the report on a held object is computed again: Gate changes trigger only the decorator `hold`. */
+const HELD_REQUEUE_SECONDS = 60;
+
+/**
+ * Until the next sync of an object that isn't allowed to request its applier's apply yet, or that isn't marked yet as
+ * its Gates require.
+ */
+const PENDING_REQUEUE_SECONDS = 10;
+
+export function decorate(decorated: Decorated, now: EpochMs): Decoration {
+  const { object, stored, gates, inputs, waiting, mayRequest } = decorated;
+  const wanted = makeBinding(object, gatesOfBinding(gates), stored, mayRequest);
+  const next = wanted && nextBinding(wanted, stored, inputs, now);
+  if (object.metadata.deletionTimestamp) return { binding: next?.binding };
+
+  const observed = next ? next.status : stored?.status;
+  const state = stateByRollouts(object, gates, observed, now);
+  const deployed = deploymentTrigger(object, observed);
+  const requests = waiting.filter((binding) => mayRequestApply(object, targetOfBinding(binding)));
+  const requestedAt = reconcileRequest(object, requests, now);
+  const annotations = {
+    ...(state !== undefined && { [GATE_STATE]: state }),
+    ...(deployed !== undefined && { [DEPLOYED]: deployed }),
+    ...artifactTrigger(object, observed),
+    ...(requestedAt !== undefined && { [RECONCILE_REQUESTED_AT]: requestedAt }),
+  };
+  // If the state doesn't fit the Gates, the state or the Gates are about to change.
+  const isMarked = isMarkedFor(object, gates);
+  const wait = currentWait(object, observed);
+  const status = state === undefined && isMarked ? withGateCondition(object, gates, now, wait) : undefined;
+  const changes = gates.all.map(({ ref, open }) => statusChangedAt(inputs.gates.get(refKey(ref)), open, now));
+  const reportAt = Math.max(0, ...changes) + REPORT_DELAY_MS;
+  const changesAt = [next?.requeueAt, status && reportAt, resumedAloneAt(wait)];
+  return {
+    binding: next?.binding,
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+    ...(status && reportAt <= now && { status }),
+    requeueAfterSeconds: [
+      ...changesAt.map((at) => (at === undefined ? undefined : secondsUntil(at, now))),
+      (awaitedApply(object) && !mayRequest) || !isMarked ? PENDING_REQUEUE_SECONDS : undefined,
+      object.metadata.annotations?.[SUSPENDED] === undefined ? undefined : HELD_REQUEUE_SECONDS,
+    ],
+  };
+}
+
+/** The Gates and problems for the spec of the FluxBinding. */
+function gatesOfBinding({ named, selecting, problems, tooMany }: ObjectGates): Parameters<typeof makeBinding>[1] {
+  const all = [
+    ...(tooMany ? [tooMany] : []),
+    ...without(named, selecting),
+    ...selecting.map((ref) => ({ ...ref, selected: true })),
+  ];
+  return {
+    gates: all.slice(0, LIMITS.requiredGates),
+    problems: tooMany ? [...problems, limitText(tooMany)!] : problems,
+  };
+}
+
+// The FluxBinding.
+
+interface NextBinding {
+  binding: FluxBinding;
+  /** The next status of the FluxBinding, to decide on writes of the object; the present one if an input is missing. */
+  status: FluxBindingStatus | undefined;
+  /** When a delayed report is due, or the present one ends. */
+  requeueAt?: EpochMs;
+}
+
+/**
+ * The FluxBinding to write, with the decorator's report if the decorator has all inputs; and its next status, on which
+ * the decorator acts before the FluxBinding's own hook has stored it.
+ */
+export function nextBinding(
+  wanted: FluxBinding,
+  stored: FluxBinding | undefined,
+  inputs: ReportInputs,
+  now: EpochMs,
+): NextBinding {
+  if (!hasAllInputs(wanted, inputs)) return { binding: wanted, status: stored?.status };
+  const { report, requeueAt } = reportOf(wanted, inputs, now);
+  const { report: before, ...others } = stored?.spec ?? {};
+  const isOnlyReport = before !== undefined && sameJson(others, wanted.spec);
+  const due = isOnlyReport ? reportDue(decodeReport(before), report, inputs, now) : undefined;
+  const requeues = [due, requeueAt].filter((at) => at !== undefined);
+  return {
+    binding: { ...wanted, spec: { ...wanted.spec!, report: due === undefined ? encodeReport(report) : before! } },
+    status: statusWithoutSource(wanted, stored?.status, report, now),
+    ...(requeues.length > 0 && { requeueAt: Math.min(...requeues) }),
+  };
+}
+
+/** The next status, computed without the source and the applier: the fields that depend on them keep their values. */
+function statusWithoutSource(
+  binding: FluxBinding,
+  stored: FluxBindingStatus | undefined,
+  report: Report,
+  now: EpochMs,
+): FluxBindingStatus {
+  const { source: _, awaits: __, ...status } = bindingStatus({ ...binding, status: stored }, { report }, now);
+  return { ...status, source: stored?.source, awaits: stored?.awaits };
+}
+
+/** Gates of a report in the spec, which has the message of each. With more, the FluxBinding's own hook reports. */
+const MAX_GATES_IN_REPORT = 16;
+
+/**
+ * Whether the inputs have every Rollout and Gate that the object names, so that its decorator can make the report.
+ * An atomic update of tag and variable (core/managedField/atomicUpdate.ts) and a HelmRelease need the object's source
+ * too, which only the FluxBinding relates.
+ */
+function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: ReportInputs): boolean {
+  if (!spec || spec.target.kind === TRACKING_KIND) return false;
+  if (spec.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace) return false;
+  const { fields = [] } = spec;
+  const required = requiredGatesOfBinding(spec);
+  if (fields.length === 0 && required.length === 0) return false;
+  if (required.length > MAX_GATES_IN_REPORT) return false;
+  return fields.every(({ rollout }) => rollouts.has(rollout)) && required.every((ref) => gates.has(refKey(ref)));
+}
+
+// When a changed report is written.
+// Each write of a FluxBinding is a sync of everything related (ADR 2), so two kinds of changes wait:
+// - a deployment that Flux has not applied yet: most are applied before anyone needs to see "Waiting". The first one of
+//   a Rollout waits less, because until then the FluxBinding shows that nothing is deployed;
+// - a Gate that has just opened or closed: a freeze writes its suspensions first.
+
+/**
+ * The delay from a deployment to its report: longer than a burst of thousands of deployments, whose work the reports
+ * would double.
+ */
+const DEPLOYMENT_DELAY_MS = 600_000;
+/** The delay of a first deployment: one more write of the FluxBinding, once, unless Flux has applied it by then. */
+const FIRST_DEPLOYMENT_DELAY_MS = 10_000;
+/** The delay from a change of a Gate to its report. A thousand objects are suspended in less time. */
+const GATE_DELAY_MS = 15_000;
+
+/** When the next report has to be written; undefined if it has to be written now. */
+function reportDue(before: Report, next: Report, inputs: ReportInputs, now: EpochMs): EpochMs | undefined {
+  if (!sameJson(urgentPart(before), urgentPart(next))) return undefined;
+  const changes = [...changedRollouts(before, next, inputs), ...changedGates(before, next, inputs, now)];
+  const due = changes.map(({ at, delay }) => (at <= now ? at + delay : now));
+  return due.length > 0 && due.every((at) => at > now) ? Math.min(...due) : undefined;
+}
+
+interface Change {
+  /** The time of the change; 0 if it is unknown, so that the report is due. */
+  at: EpochMs;
+  /** Milliseconds until the change has to be reported. */
+  delay: number;
+}
+
+/** Changes of deployments that are not in the report yet. */
+function changedRollouts(before: Report, next: Report, { rollouts }: ReportInputs): Change[] {
+  const was = new Map((before.rollouts ?? []).map((each) => [each.rollout, each]));
+  return (next.rollouts ?? []).flatMap((entry) => {
+    const reported = was.get(entry.rollout);
+    if (sameJson(reported, entry)) return [];
+    const [head] = rollouts.get(entry.rollout)?.status?.history ?? [];
+    const delay = reported?.id === undefined ? FIRST_DEPLOYMENT_DELAY_MS : DEPLOYMENT_DELAY_MS;
+    return [{ at: parseTime(head?.timestamp) ?? 0, delay }];
+  });
+}
+
+/** Changes of Gates. A Gate whose own status does not show the change yet counts as changed now. */
+function changedGates(before: Report, next: Report, { gates }: ReportInputs, now: EpochMs): Change[] {
+  const was = new Map((before.gates ?? []).map((gate) => [refKey(gate), gate]));
+  return (next.gates ?? []).flatMap((entry) => {
+    if (sameJson(was.get(refKey(entry)), entry)) return [];
+    return [{ at: statusChangedAt(gates.get(refKey(entry)), entry.opened, now), delay: GATE_DELAY_MS }];
+  });
+}
+
+/** The part of a report whose changes are written at once: the Rollouts, the Gates, and the bypassing deployments. */
+function urgentPart({ rollouts = [], gates = [], bypassing }: Report) {
+  return { rollouts: rollouts.map(({ rollout }) => rollout), gates: gates.map(refKey), bypassing };
+}
+
+// The annotations whose write makes the webhook set the managed fields of the object to its deployments.
+
+/**
+ * The value of the annotation DEPLOYED to write; undefined if nothing is to be written. The write only triggers the
+ * webhook, which computes the value itself. null removes the annotation, if only the field is wrong.
+ * @param status of the FluxBinding: `deployed` has the newest deployment of each Rollout that the object tracks, in the
+ *   form of the annotation, and `fields` the state of each managed field
+ */
+export function deploymentTrigger(
+  object: FluxObject,
+  status: FluxBindingStatus | undefined,
+): string | null | undefined {
+  if (!status?.deployed || isHeldByGates(status)) return undefined;
+  const bypassing = status.bypassing ?? [];
+  if (bypassing.length > 0 && !hasEverReconciled(object)) return undefined;
+  const carried = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
+  const maySet = ({ state, rollout }: ManagedFieldState) =>
+    state !== 'Missing' && (bypassing.length === 0 || bypassing.some((deployment) => deployment.rollout === rollout));
+  const fields = (status.fields ?? []).filter(maySet);
+  const present = new Set(fields.map((field) => field.rollout));
+  const wanted = parseDeployments(status.deployed).filter(({ rollout }) => present.has(rollout));
+  const awaitsGit = ({ rollout, version }: DeploymentRef) =>
+    fields.some(
+      (field) =>
+        field.rollout === rollout && field.writeBack !== undefined && readManagedField(object, field) !== version,
+    );
+  if (wanted.some((deployment) => isNewer(deployment, carried) && !awaitsGit(deployment))) return status.deployed;
+  const drifted = fields.some((field) => hasDrifted(object, field, wanted, carried));
+  return drifted ? null : undefined;
+}
+
+/** The annotations ARTIFACT and AWAITS_ARTIFACT to write. As with DEPLOYED, the write only triggers the webhook. */
+function artifactTrigger(object: FluxObject, status: FluxBindingStatus | undefined): Record<string, string | null> {
+  if (!status || isHeldByGates(status) || (status.bypassing && !hasEverReconciled(object))) return {};
+  const { annotations = {} } = object.metadata;
+  const { source } = status;
+  const wanted: Record<string, string | null> = {};
+  const present = annotations[ARTIFACT];
+  const isStale = present === undefined || (source?.artifact !== undefined && source.artifact !== present);
+  if (!source && present !== undefined) wanted[ARTIFACT] = null;
+  if (source && isStale) wanted[ARTIFACT] = source.artifact ?? '';
+  if (annotations[AWAITS_ARTIFACT] !== source?.awaits) wanted[AWAITS_ARTIFACT] = source?.awaits ?? null;
+  return wanted;
+}
+
+/** Whether the wanted deployment is newer than the carried one. A binding may lag: an older id is never written. */
+function isNewer(wanted: DeploymentRef, carried: readonly DeploymentRef[]): boolean {
+  const have = carried.find((deployment) => deployment.rollout === wanted.rollout);
+  if (!have || have.uid !== wanted.uid) return true;
+  return wanted.id > have.id || (wanted.id === have.id && wanted.version !== have.version);
+}
+
+/** Whether the object has the annotation without the value: a client wrote it while the webhook was down. */
+function hasDrifted(
+  object: FluxObject,
+  field: ManagedFieldState,
+  wanted: readonly DeploymentRef[],
+  carried: readonly DeploymentRef[],
+): boolean {
+  const deployment = wanted.find(({ rollout }) => rollout === field.rollout);
+  return (
+    deployment !== undefined && carries(carried, deployment) && readManagedField(object, field) !== deployment.version
+  );
+}
