@@ -89,6 +89,8 @@ interface Granted {
   version?: string | undefined;
 }
 
+export type ReviewedBypass = Granted | { granted: false; why: string };
+
 /**
  * Whether the user has the verb `bypass` on every one of the closed Gates; undefined without a reason, or if no Gate is
  * closed.
@@ -98,7 +100,7 @@ export async function reviewBypass(
   reason: string | undefined,
   { userInfo }: AdmissionRequest,
   { settings, access }: WebhookCall,
-): Promise<Granted | { granted: false; why: string } | undefined> {
+): Promise<ReviewedBypass | undefined> {
   if (reason === undefined || closed.length === 0) return undefined;
   const { username } = userInfo;
   if (!mayRequestBypass(username, settings.bypassServiceAccounts)) {

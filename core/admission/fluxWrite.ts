@@ -16,25 +16,17 @@
  * The validating webhook sees the object as all webhooks have left it, and reads everything again: the cluster may have
  * changed since. If it checks nothing, the other webhooks of the cluster are trusted.
  */
-import {
-  ARTIFACT,
-  AWAITS_ARTIFACT,
-  DEPLOYED,
-  REQUIRED_GATES,
-  SELECTED_BY,
-  SUSPENDED,
-  UNCOUNTED_ON_FLUX_OBJECTS,
-} from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, REQUIRED_GATES, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { RevertReason } from '../../api/metrics.ts';
 import type { ManagedField, Rollout } from '../../api/types.ts';
-import { type Bypass, recordReason } from '../gate/bypassReason.ts';
+import { type Bypass, freshReason, recordReason } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
 import { limitText } from '../gate/gateRefs.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { isDeeperThan, sameJson } from '../kube/json.ts';
-import { refKey, uniqueRefs, without } from '../kube/names.ts';
+import { refKey } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/users.ts';
 import { LIMITS } from '../limits.ts';
 import { deploymentOf, deploymentText, isSetByGit, parseDeployments } from '../managedField/deployment.ts';
@@ -43,15 +35,13 @@ import { setManagedFields } from '../managedField/setManagedFields.ts';
 import { bypassText, type Denial, managedFieldHint, revertWarning, subjectOf } from '../objectGates/gateTexts.ts';
 import {
   escapesSelection,
-  foreignGates,
-  foreignText,
   type GateContext,
   gatesInAnnotation,
   type ObjectGates,
   objectGates,
   selectedByText,
 } from '../objectGates/objectGates.ts';
-import { isSuspendedByUs } from '../objectGates/objectState.ts';
+import { closureKey, isBypassed, readState } from '../objectGates/objectState.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
 import { decideBehindClosedGate } from './closedGateWrite.ts';
@@ -143,6 +133,19 @@ export function closedToWrite(oldObject: FluxObject, context: WriteContext): Gat
   // The Rollout that loses the object requires the object's own Gates too.
   const own = new Set(closed.map(({ ref }) => refKey(ref)));
   return [...closed, ...(context.closedOfUnbound ?? []).filter(({ ref }) => !own.has(refKey(ref)))];
+}
+
+/** Whether closed Gates hold the object in this write, whatever its Rollouts deploy: then they need not be read. */
+export function holdsWrite(
+  gates: GateContext,
+  { object, oldObject }: { object: FluxObject | undefined; oldObject: FluxObject | undefined },
+): boolean {
+  if (!object || !oldObject) return false;
+  const isBypassing = readState(object)?.is === 'bypassing' || readState(oldObject)?.is === 'bypassing';
+  if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
+  const { closed } = objectGates(oldObject, gates);
+  // A Rollout's deployment that bypasses these closures sets the managed fields of a bypassed object too.
+  return closed.length > 0 && !isBypassed(readState(oldObject), closed.map(closureKey));
 }
 
 /**
@@ -288,74 +291,4 @@ function awaitsWarning({ metadata, spec }: FluxObject, { object, oldObject }: Fl
   const awaits = parseDeployments(metadata.annotations?.[AWAITS_ARTIFACT])[0];
   if (!awaits || oldObject?.spec?.suspend !== true || object.spec?.suspend === spec?.suspend) return [];
   return [`suspended until its source has fetched ${deploymentText(awaits)}, and resumed then`];
-}
-
-// Writes that need no decision.
-
-/**
- * Whether a write needs no decision, because it changes nothing that Rollouts and Gates govern. On an object that we
- * suspended even an unchanged write needs one: it may be the applier's apply, which resumes the object. A write of
- * finalizers never does, so that the object can be deleted without this server.
- */
-export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean {
-  const same = (['annotations', 'labels', 'ownerReferences'] as const).every((field) =>
-    sameJson(object.metadata[field] ?? {}, oldObject.metadata[field] ?? {}),
-  );
-  if (!same || !sameJson(object.spec, oldObject.spec)) return false;
-  const changesOther = (['finalizers', 'managedFields', 'generateName'] as const).some(
-    (field) => !sameJson(object.metadata[field], oldObject.metadata[field]),
-  );
-  // An object that runs for a bypassing deployment has the annotation, but isn't suspended.
-  if (isSuspendedByUs(oldObject)) return !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
-  // In a burst of such writes the decorator's suspending write meets conflict after conflict. So the webhook decides
-  // them too, and suspends the object in one of them.
-  return !changesOther || oldObject.metadata.deletionTimestamp !== undefined;
-}
-
-/** The API server's form: it reads `0354` as 354, and `0` as "whatever is stored". */
-const RESOURCE_VERSION = /^[1-9]\d*$/;
-
-/**
- * Whether the API server will reject the write with a 409, because its resourceVersion is not the stored one.
- * Webhooks are called before that check. A decorator that writes from an old cache would look like a user who undoes
- * the last change. A denial would count as its failure; a conflict is retried.
- */
-export function willConflict(object: FluxObject, oldObject: FluxObject): boolean {
-  const version = object.metadata.resourceVersion ?? '';
-  const stored = oldObject.metadata.resourceVersion ?? '';
-  return RESOURCE_VERSION.test(version) && RESOURCE_VERSION.test(stored) && version !== stored;
-}
-
-// References in annotations for which a write is denied: too many, or to other namespaces.
-
-/**
- * The sentence that denies a write with too many references to evaluate; undefined if there are few enough. Checked
- * before anything is read.
- */
-export function tooManyReferencesProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
-  for (const field of ['annotations', 'labels'] as const) {
-    const [count, before] = [object, oldObject].map(
-      (each) => Object.keys(each?.metadata[field] ?? {}).filter((key) => !UNCOUNTED_ON_FLUX_OBJECTS.has(key)).length,
-    );
-    if (count! > LIMITS[field] && count! > before!)
-      return `metadata.${field} has ${count} entries, and at most ${LIMITS[field]} are allowed: remove some.`;
-  }
-  const named = [object, ...(oldObject ? [oldObject] : [])].flatMap((each) => gatesInAnnotation(each).refs);
-  if (uniqueRefs(named).length > LIMITS.requiredGates) {
-    return (
-      `metadata.annotations[${REQUIRED_GATES}]: the old and the new value together name more than ${LIMITS.requiredGates} ` +
-      'Gates (limit requiredGates): change the annotation in several writes.'
-    );
-  }
-  if (!managedFieldsOf(object).tooMany || (oldObject && managedFieldsOf(oldObject).tooMany)) return undefined;
-  return (
-    `metadata.annotations name more than ${LIMITS.boundRollouts} Rollouts or ${LIMITS.managedFields} variables ` +
-    '(limits boundRollouts, managedFields): name fewer.'
-  );
-}
-
-/** The sentence that denies a write that names new Gates of other namespaces. */
-export function newForeignGateProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
-  const [first] = without(foreignGates(object), oldObject ? foreignGates(oldObject) : []);
-  return first && foreignText(first);
 }

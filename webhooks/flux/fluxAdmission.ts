@@ -1,37 +1,31 @@
 /**
- * Admission of Flux objects: answers what core/admission/fluxWrite.ts and core/admission/validate.ts decide from the
- * state that writeContext.ts reads.
+ * Admission of Flux objects: answers what core/admission decides, before anything is read (earlyDecision.ts), from the
+ * state that writeContext.ts reads (fluxWrite.ts), and after the other webhooks (validate.ts).
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import { governedKindOf, KINDS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
-import {
-  closedToWrite,
-  decideWrite,
-  isOutOfScope,
-  newForeignGateProblem,
-  tooManyReferencesProblem,
-  willConflict,
-} from '../../core/admission/fluxWrite.ts';
+import { earlyDecision } from '../../core/admission/earlyDecision.ts';
+import { closedToWrite, decideWrite } from '../../core/admission/fluxWrite.ts';
 import { deletionDenial, verifyWrite } from '../../core/admission/validate.ts';
 import { freshReason } from '../../core/gate/bypassReason.ts';
 import { isSystemDeleter } from '../../core/kube/users.ts';
-import { denialText, subjectOf } from '../../core/objectGates/gateTexts.ts';
+import { denialText } from '../../core/objectGates/gateTexts.ts';
 import { withShrinkingEdits } from '../../core/objectGates/objectGates.ts';
-import { bypassOrDeny, recordBypass, reviewBypass } from '../closedGates.ts';
+import { refRules } from '../../live/gateReads.ts';
+import { bypassOrDeny, type ReviewedBypass, recordBypass, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, deny } from '../response.ts';
-import { isInCurrentVersion, lostFieldsDenial } from './lostFields.ts';
-import { heldSourceWarning, withClosedGates } from './otherBlockers.ts';
+import { heldSourceWarning, lostFieldsDenial, withClosedGates } from './afterDecision.ts';
 import { fluxWriteOf, readClosedOfUnbound, readContext, readValidationContext, type Write } from './writeContext.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const write = fluxWriteOf(request);
   const { object, oldObject: stored } = write;
-  if (!object || request.subResource || (stored && needsNoDecision(object, stored, request))) return allowed();
-  const foreign = call.settings.noCrossNamespaceRefs ? newForeignGateProblem(object, stored) : undefined;
-  if (foreign) return denied('not_permitted', `${subjectOf(object)}: ${foreign}`);
-  const tooMany = tooManyReferencesProblem(object, stored);
-  if (tooMany) return denied('limit', `${subjectOf(object)}: ${tooMany}`);
+  if (!object || request.subResource) return allowed();
+  const isComplete = isInCurrentVersion(request);
+  const early = earlyDecision(object, stored, refRules(call.settings), isComplete);
+  if (early) return early === 'allowed' ? allowed() : deny(early, request, call);
 
   const context = await readContext(write, request, call);
   const oldObject = stored && withShrinkingEdits(object, stored, context);
@@ -53,23 +47,17 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const { warnings } = outcome;
   if (outcome.denial)
     return deny(await withClosedGates(outcome.denial, object, context, call), request, call, warnings);
-  const loss = bypass?.granted ? undefined : await lostFieldsDenial(oldObject, closed, request, call);
+  const isHeld = closed.length > 0 && !bypass?.granted;
+  const loss = isHeld && !isComplete ? await lostFieldsDenial(oldObject!, closed, request, call) : undefined;
   if (loss) return deny(loss, request, call, warnings);
-  const decision = { allowed: true, object: outcome.object, warnings, revertReason: outcome.revertReason } as const;
-  if (!bypass) return decision;
-  if (!bypass.granted) return { ...decision, warnings: [`Bypass denied: ${bypass.why}`, ...warnings] };
-  return {
-    ...decision,
-    warnings: [...warnings, ...(await heldSourceWarning(outcome.object, call))],
-    audit: await recordBypass(bypass, outcome.object, request, call),
-  };
+  const { object: decided, revertReason } = outcome;
+  return withBypass({ allowed: true, object: decided, warnings, revertReason }, bypass, request, call);
 }
 
-/** Whether the API server will reject the write anyway, or the write changes nothing that Gates and Rollouts govern. */
-function needsNoDecision(object: FluxObject, stored: FluxObject, request: AdmissionRequest): boolean {
-  // A write in an older version may drop fields that neither object has here: `lostFieldsDenial` compares with what is
-  // stored.
-  return willConflict(object, stored) || (isOutOfScope(object, stored) && isInCurrentVersion(request));
+/** Whether the write is in the version that Flux stores. In another version it may drop fields of the stored object. */
+function isInCurrentVersion({ kind: { group, kind, version } }: AdmissionRequest): boolean {
+  const governed = governedKindOf(group, kind);
+  return governed === undefined || KINDS[governed].versions[0] === version;
 }
 
 function fieldManagerOf({ options }: AdmissionRequest): string | undefined {
@@ -77,15 +65,32 @@ function fieldManagerOf({ options }: AdmissionRequest): string | undefined {
   return typeof fieldManager === 'string' ? fieldManager : undefined;
 }
 
-/** Checks that no other webhook has changed what `mutateFlux` decided. */
+/** The decision with the answer to the writer who requests a bypass. */
+async function withBypass(
+  decision: AdmissionDecision & { allowed: true; object: FluxObject; warnings: string[] },
+  bypass: ReviewedBypass | undefined,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<AdmissionDecision> {
+  const { object, warnings } = decision;
+  if (!bypass) return decision;
+  if (!bypass.granted) return { ...decision, warnings: [`Bypass denied: ${bypass.why}`, ...warnings] };
+  return {
+    ...decision,
+    warnings: [...warnings, ...(await heldSourceWarning(object, call))],
+    audit: await recordBypass(bypass, object, request, call),
+  };
+}
+
+/** Checks that no other webhook has changed what `mutateFlux` had decided: they have had their turn. */
 export async function validateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const write = fluxWriteOf(request);
   const { object, oldObject: stored } = write;
   if (request.subResource) return allowed();
   if (!object) return stored ? validateDelete(write, stored, request, call) : allowed();
-  if (stored && isOutOfScope(object, stored)) return allowed();
-  const tooMany = tooManyReferencesProblem(object, stored);
-  if (tooMany) return denied('limit', `${subjectOf(object)}: ${tooMany}`);
+  // A version that drops fields, and Gates of other namespaces, are the mutating webhook's to deny.
+  const early = earlyDecision(object, stored, {}, true);
+  if (early) return early === 'allowed' ? allowed() : deny(early, request, call);
 
   const context = await readValidationContext(write, call);
   const oldObject = stored && withShrinkingEdits(object, stored, context);

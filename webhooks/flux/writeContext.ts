@@ -8,15 +8,14 @@ import { KINDS, KUSTOMIZATIONS, ROLLOUTS, resourceOf } from '../../api/kinds.ts'
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
-import type { WriteContext } from '../../core/admission/fluxWrite.ts';
-import { freshReason } from '../../core/gate/bypassReason.ts';
+import { holdsWrite, type WriteContext } from '../../core/admission/fluxWrite.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { byRefKey, identityOf, sortedKeys } from '../../core/kube/names.ts';
 import { managedFieldsOf, rolloutsOfObject, unboundRollouts } from '../../core/managedField/managedFields.ts';
 import { needsNoSource } from '../../core/managedField/setManagedFields.ts';
 import { sourceOf } from '../../core/managedField/source.ts';
-import { type GateContext, gatesToRead, objectGates } from '../../core/objectGates/objectGates.ts';
-import { closureKey, isBypassed, readState } from '../../core/objectGates/objectState.ts';
+import { type GateContext, gatesToRead } from '../../core/objectGates/objectGates.ts';
+import { readState } from '../../core/objectGates/objectState.ts';
 import { applierOf } from '../../core/suspension/applier.ts';
 import { endsOpening } from '../../core/suspension/suspension.ts';
 import { labelsSelectedBy, listSelecting, readGates, refRules } from '../../live/gateReads.ts';
@@ -60,7 +59,7 @@ async function readGatesOfWrite(write: Write, { userInfo }: AdmissionRequest, ca
   const isMarked = oldObject && [object, oldObject].some((each) => readState(each)?.is === 'closed');
   if (isMarked && userInfo.username === call.settings.metacontrollerUser) {
     const recorded = await readGateContext(write, false, call);
-    if (isWriteHeld(write, recorded)) return recorded;
+    if (holdsWrite(recorded, write)) return recorded;
   }
   return readGateContext(write, true, call);
 }
@@ -87,24 +86,14 @@ async function withOthersUnlessHeld(
   readOthers: () => Promise<Others>,
 ): Promise<WriteContext> {
   const none: Others = { rollouts: new Map() };
-  const isHeld = async () => isWriteHeld(write, await readingGates);
-  // If the object is marked as held, the other reads don't start.
+  const isHeld = async () => holdsWrite(await readingGates, write);
+  // Of an object that is marked as held, the other reads don't even begin.
   if (readState(write.oldObject)?.is === 'closed' && (await isHeld())) return { ...(await readingGates), ...none };
   const readingOthers = readOthers();
   // Not awaited if the object is held; then a failure must not end the process.
   readingOthers.catch(() => {});
   const others = (await isHeld()) ? none : await readingOthers;
   return { ...(await readingGates), ...others };
-}
-
-/** Whether a closed Gate holds the object in this write, whatever its Rollouts deploy. */
-function isWriteHeld({ object, oldObject }: Write, gates: GateContext): boolean {
-  if (!object || !oldObject) return false;
-  const isBypassing = readState(object)?.is === 'bypassing' || readState(oldObject)?.is === 'bypassing';
-  if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
-  const { closed } = objectGates(oldObject, gates);
-  // A deployment that bypasses these closures also sets the managed fields of an object in the state `bypassed`.
-  return closed.length > 0 && !isBypassed(readState(oldObject), closed.map(closureKey));
 }
 
 /**

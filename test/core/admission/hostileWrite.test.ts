@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { GATE_STATE, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import { isOutOfScope } from '../../../core/admission/fluxWrite.ts';
+import { isOutOfScope } from '../../../core/admission/earlyDecision.ts';
 import { verifyWrite } from '../../../core/admission/validate.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { denialText } from '../../../core/objectGates/gateTexts.ts';

@@ -1,6 +1,7 @@
 /** An object beyond a limit is held, and its message names that limit. Warnings are not cut. */
 import { describe, expect, it } from 'vitest';
-import { decideWrite, tooManyReferencesProblem } from '../../../core/admission/fluxWrite.ts';
+import { tooManyReferencesProblem } from '../../../core/admission/earlyDecision.ts';
+import { decideWrite } from '../../../core/admission/fluxWrite.ts';
 import { limitText, TOO_MANY, TOO_MANY_ROLLOUTS } from '../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { bypassWarning, revertWarning } from '../../../core/objectGates/gateTexts.ts';

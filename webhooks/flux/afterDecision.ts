@@ -1,16 +1,50 @@
-/** Hints in the answer to a write of a Flux object: what else is closed or suspended. */
+/**
+ * What is read after the decision on a write of a Flux object: fields that the write would lose; and what else is
+ * closed or suspended, and so the next obstacle.
+ */
+import type { AdmissionRequest } from '../../api/admission.ts';
 import type { FluxObject, SourceRef } from '../../api/flux.ts';
-import { GOVERNED_KINDS, resourceOf } from '../../api/kinds.ts';
+import { GOVERNED_KINDS, governedKindOf, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { WriteContext } from '../../core/admission/fluxWrite.ts';
+import type { GateResult } from '../../core/gate/evaluateGates.ts';
+import { sameJson } from '../../core/kube/json.ts';
+import { identityOf } from '../../core/kube/names.ts';
 import { deploymentOf } from '../../core/managedField/deployment.ts';
 import { managedFieldsOf, readManagedField } from '../../core/managedField/managedFields.ts';
-import { type Denial, HOTFIX_HINT } from '../../core/objectGates/gateTexts.ts';
+import { type Denial, HOTFIX_HINT, subjectOf } from '../../core/objectGates/gateTexts.ts';
 import { isSuspendedByUs } from '../../core/objectGates/objectState.ts';
 import { readClosedOfRollouts } from '../closedGates.ts';
 
 /**
- * The denial. If it tells the user to deploy through a Rollout, it also names the closed Gates for which that
+ * The denial of a write of a held object in another version than the stored one, if it lacks a field of the stored
+ * spec: no webhook can bring back what such a write drops.
+ * @param closed the Gates that hold the object
+ */
+export async function lostFieldsDenial(
+  oldObject: FluxObject,
+  closed: readonly GateResult[],
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<Denial | undefined> {
+  const { group, kind, version } = request.kind;
+  const governed = governedKindOf(group, kind);
+  if (governed === undefined) return undefined;
+  const [current] = KINDS[governed].versions;
+  const stored = await call.cluster.get<FluxObject>({ ...resourceOf(KINDS[governed]), ...identityOf(oldObject) });
+  if (!stored || sameJson(stored.spec, oldObject.spec)) return undefined;
+  const lost = Object.keys(stored.spec ?? {}).filter((key) => !sameJson(stored.spec?.[key], oldObject.spec?.[key]));
+  // The other version may only add a default.
+  if (lost.length === 0) return undefined;
+  return {
+    reason: 'gate_closed',
+    text: `${subjectOf(oldObject)} cannot be written in ${group}/${version}, which drops or changes spec.${lost.join(', spec.')} (use ${group}/${current})`,
+    closed,
+  };
+}
+
+/**
+ * The denial. If it sends the writer to a Rollout to deploy there, it also names the closed Gates for which that
  * deployment would wait.
  */
 export async function withClosedGates(

@@ -1,0 +1,92 @@
+/** The decision on a write of a Flux object before anything is read: most writes change nothing governed. */
+import { REQUIRED_GATES, UNCOUNTED_ON_FLUX_OBJECTS } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import { sameJson } from '../kube/json.ts';
+import { uniqueRefs, without } from '../kube/names.ts';
+import { LIMITS } from '../limits.ts';
+import { managedFieldsOf } from '../managedField/managedFields.ts';
+import { type Denial, subjectOf } from '../objectGates/gateTexts.ts';
+import { foreignGates, foreignText, gatesInAnnotation, type RefRules } from '../objectGates/objectGates.ts';
+import { isSuspendedByUs } from '../objectGates/objectState.ts';
+
+/**
+ * The decision before anything is read: allowed as it is, or denied; undefined if the write is to be decided.
+ * @param isComplete whether the write is in a version that may drop no field: in another one, fields may be lost that
+ *   neither object has here
+ */
+export function earlyDecision(
+  object: FluxObject,
+  oldObject: FluxObject | undefined,
+  { ownNamespaceOnly = false }: RefRules,
+  isComplete: boolean,
+): 'allowed' | Denial | undefined {
+  if (oldObject && (willConflict(object, oldObject) || (isComplete && isOutOfScope(object, oldObject))))
+    return 'allowed';
+  const foreign = ownNamespaceOnly ? newForeignGateProblem(object, oldObject) : undefined;
+  if (foreign) return { reason: 'not_permitted', text: `${subjectOf(object)}: ${foreign}` };
+  const tooMany = tooManyReferencesProblem(object, oldObject);
+  return tooMany ? { reason: 'limit', text: `${subjectOf(object)}: ${tooMany}` } : undefined;
+}
+
+/**
+ * Whether a write changes nothing that Rollouts and Gates govern, and so needs no decision.
+ * On an object that we suspended even an unchanged write is decided, since it may be its applier's apply, which resumes
+ * it. A write of finalizers is not, so that the object can be deleted without this server.
+ */
+export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean {
+  const same = (['annotations', 'labels', 'ownerReferences'] as const).every((field) =>
+    sameJson(object.metadata[field] ?? {}, oldObject.metadata[field] ?? {}),
+  );
+  if (!same || !sameJson(object.spec, oldObject.spec)) return false;
+  const changesOther = (['finalizers', 'managedFields', 'generateName'] as const).some(
+    (field) => !sameJson(object.metadata[field], oldObject.metadata[field]),
+  );
+  // One that runs for a bypassing deployment is not suspended, although it has the annotation.
+  if (isSuspendedByUs(oldObject)) return !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
+  // A burst of such writes makes the decorator's suspending write conflict again and again. So the webhook decides them
+  // too, and suspends the object in one of them.
+  return !changesOther || oldObject.metadata.deletionTimestamp !== undefined;
+}
+
+/** The form of the API server, which reads `0354` as 354, and `0` as "whatever is stored". */
+const RESOURCE_VERSION = /^[1-9]\d*$/;
+
+/**
+ * Whether the API server will reject the write with a 409, because its resourceVersion is not the stored one.
+ * Webhooks are called before that check. A decorator that writes from an old cache would look like a user who undoes
+ * the last change; a denial would count as its failure, while a conflict is retried.
+ */
+function willConflict(object: FluxObject, oldObject: FluxObject): boolean {
+  const version = object.metadata.resourceVersion ?? '';
+  const stored = oldObject.metadata.resourceVersion ?? '';
+  return RESOURCE_VERSION.test(version) && RESOURCE_VERSION.test(stored) && version !== stored;
+}
+
+/** The sentence that denies a write that names too much to be evaluated; undefined if it doesn't. */
+export function tooManyReferencesProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+  for (const field of ['annotations', 'labels'] as const) {
+    const [count, before] = [object, oldObject].map(
+      (each) => Object.keys(each?.metadata[field] ?? {}).filter((key) => !UNCOUNTED_ON_FLUX_OBJECTS.has(key)).length,
+    );
+    if (count! > LIMITS[field] && count! > before!)
+      return `metadata.${field} has ${count} entries, and at most ${LIMITS[field]} are allowed: remove some.`;
+  }
+  const named = [object, ...(oldObject ? [oldObject] : [])].flatMap((each) => gatesInAnnotation(each).refs);
+  if (uniqueRefs(named).length > LIMITS.requiredGates) {
+    return (
+      `metadata.annotations[${REQUIRED_GATES}]: the old and the new value together name more than ${LIMITS.requiredGates} ` +
+      'Gates (limit requiredGates): change the annotation in several writes.'
+    );
+  }
+  if (!managedFieldsOf(object).tooMany || (oldObject && managedFieldsOf(oldObject).tooMany)) return undefined;
+  return (
+    `metadata.annotations name more than ${LIMITS.boundRollouts} Rollouts or ${LIMITS.managedFields} variables ` +
+    '(limits boundRollouts, managedFields): name fewer.'
+  );
+}
+
+/** The sentence that denies a write which names Gates of other namespaces that the object did not name before. */
+function newForeignGateProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+  const [first] = without(foreignGates(object), oldObject ? foreignGates(oldObject) : []);
+  return first && foreignText(first);
+}
