@@ -2,9 +2,8 @@
  * Checks outcomes of deployments, when `bakeStatus` becomes Succeeded or Failed, against what was stored before: an
  * independent, minimal version of docs/rollouts.md "Bake".
  *
- * Hooks decide from a cache. A HealthCheck counts as Healthy if any version that the cache may have held was Healthy:
- * one that was current after `freshSince(bakeEndTime)`. Likewise, hooks may not have seen an object that was bound
- * after `freshSince`.
+ * Hooks read HealthChecks as they decide: one counts as Healthy if any version that was current at `bakeEndTime` or later
+ * was Healthy. Bound objects are from a cache: hooks may not have seen one that was bound after `freshSince`.
  */
 import type { AnyObject } from '../client/send.ts';
 import { durationMs } from '../reference/values.ts';
@@ -25,7 +24,7 @@ interface HealthVersion {
 
 const ABSENT: HealthVersion = { seenMs: Number.NEGATIVE_INFINITY, check: undefined };
 
-/** The versions of HealthChecks in the order in which etcd stored them, and those that a cache may hold. */
+/** The versions of HealthChecks in the order in which etcd stored them. */
 class HealthHistory {
   /** By the HealthCheck's `namespace/name`. */
   private readonly versions = new Map<string, HealthVersion[]>();
@@ -40,7 +39,7 @@ class HealthHistory {
     return [...this.versions.keys()].filter((name) => name.startsWith(`${namespace}/`));
   }
 
-  /** The versions that a cache no older than `ms` may hold: the one that was current then, and every later one. */
+  /** The version that was current at `ms`, and every later one. */
   since(name: string, ms: number): HealthVersion[] {
     const versions = this.versions.get(name) ?? [ABSENT];
     return versions.slice(versions.findLastIndex(({ seenMs }) => seenMs <= ms));
@@ -109,24 +108,23 @@ export class BakeChecker {
 
   /** Why the HealthChecks don't justify a success. */
   private unhealthy(rollout: AnyObject, entry: Entry, known: readonly AnyObject[]): string[] {
-    const fresh = this.freshSince(Date.parse(entry.bakeEndTime));
-    const begun = this.freshSince(begunAt(entry));
-    const since = this.freshSince(Math.max(begunAt(entry), timeOf(entry.appliedTime)));
+    const ended = Date.parse(entry.bakeEndTime);
+    const since = Math.max(begunAt(entry), timeOf(entry.appliedTime));
     const reports = new Map(known.map((each) => [`${each.namespace}/${each.name}`, each as Report]));
     const problems: string[] = [];
     for (const name of this.selected(rollout)) {
       const isThroughout = (ms: number) => this.health.since(name, ms).every(({ check }) => isSelected(rollout, check));
-      if (isThroughout(begun) && !reports.has(name)) {
+      if (isThroughout(begunAt(entry)) && !reports.has(name)) {
         problems.push(`succeeded without HealthCheck ${name}, which is older than the deployment`);
       }
-      if (!reports.has(name) && !isThroughout(fresh)) continue;
+      if (!reports.has(name) && !isThroughout(ended)) continue;
       const proves = ({ check, seenMs }: HealthVersion) =>
         isSelected(rollout, check) &&
         check?.status?.status === 'Healthy' &&
         seenMs >= since &&
         !isSameReport(reports.get(name), check.status);
-      if (!this.health.since(name, fresh).some(proves)) {
-        const when = new Date(fresh).toISOString();
+      if (!this.health.since(name, ended).some(proves)) {
+        const when = new Date(ended).toISOString();
         problems.push(`succeeded, but HealthCheck ${name} reported no new health that was current after ${when}`);
       }
     }
@@ -135,10 +133,9 @@ export class BakeChecker {
 
   /** Whether a HealthCheck reported a cause for a failure: a new error, or Unhealthy during the bake. */
   private reportsError(rollout: AnyObject, entry: Entry, known: readonly AnyObject[]): boolean {
-    const fresh = this.freshSince(Date.parse(entry.bakeEndTime));
     return this.selected(rollout).some((name) => {
       const report = known.find((each) => `${each.namespace}/${each.name}` === name);
-      return this.health.since(name, fresh).some(({ check }) => {
+      return this.health.since(name, Date.parse(entry.bakeEndTime)).some(({ check }) => {
         if (!isSelected(rollout, check)) return false;
         const { status, lastErrorTime } = (check?.status ?? {}) as Report;
         const isNew = lastErrorTime !== undefined && !isSameTime(lastErrorTime, report?.lastErrorTime);
