@@ -204,13 +204,28 @@ describe('after an opening, a resumption by the hooks before an apply', () => {
   });
   const fromGit = { manager: 'kustomize-controller', operation: 'Apply' };
   const by = { by: 'system:serviceaccount:metacontroller:metacontroller' };
-  it.each([
-    ['is reported of an object that Git has applied before', [fromGit], ['before Git has applied it']],
-    ['is allowed of an object that only has the labels of an applier', [], []],
-  ])('%s', async (_, managedFields, texts) => {
+  const sync = (...ready: string[]) =>
+    ready.map((status, i): Step => {
+      const object = { kind: 'Kustomization', status: { conditions: [{ type: 'Ready', status }] } };
+      return { stored: { ...APP, name: 'parent' }, revision: 10 + i, object };
+    });
+  it.each<[title: string, managedFields: object[], before: Step[], after: Step[], texts: string[]]>([
+    ['is reported of an object that Git has applied before', [fromGit], [], [], ['before Git has applied it']],
+    ['is allowed of an object that only has the labels of an applier', [], [], [], []],
+    ['is allowed after a sync of the applier, which may change nothing', [fromGit], [], sync('Unknown', 'True'), []],
+    [
+      'is reported after a sync that has failed, or began before the opening',
+      [fromGit],
+      sync('True', 'Unknown'),
+      sync('True', 'Unknown', 'False'),
+      ['before Git has applied it'],
+    ],
+  ])('%s', async (_, managedFields, before, after, texts) => {
     const steps = [
+      ...before,
       ...write('a1', APP, 1, child('closed: apps/freeze', true, ...managedFields)),
       ...write('a2', APP, 2, child('opening: 2026-11-21T12:00:04.000Z', true, ...managedFields), by),
+      ...after,
       ...write('a3', APP, 3, child('open', false, ...managedFields), by),
     ];
     expect((await oracle(steps)).violations).toEqual(texts.map((text) => expect.stringContaining(text)));
