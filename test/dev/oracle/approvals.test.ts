@@ -62,10 +62,4 @@ describe('a deployment', () => {
     expect(oracle.missing(['qa'], 'apps/app', '1.1.0')).toEqual([]);
     expect(oracle.missing(['qa'], 'apps/app', '1.2.0')).toEqual(['0 of 1 approvals of gate qa']);
   });
-
-  it('needs none of a Gate without approvals', () => {
-    const oracle = new ApprovalChecker();
-    oracle.take(NAME, { ...gate(), spec: { default: 'opened' } }, undefined);
-    expect([oracle.requiresApprovals(NAME), oracle.missing([NAME], 'apps/app', '1.1.0')]).toEqual([false, []]);
-  });
 });

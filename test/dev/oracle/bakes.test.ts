@@ -101,16 +101,6 @@ describe('a success', () => {
       [],
     ],
     ['after the deletion of its HealthCheck', { reports: [...BEFORE, [145, 'Healthy'], [170, undefined]] }, [health]],
-    [
-      'though its HealthCheck, deleted before, never came back',
-      {
-        reports: [
-          [0, 'Healthy'],
-          [90, undefined],
-        ],
-      },
-      [health],
-    ],
     ['with health from before the commit', { reports: [[101, 'Pending']], entry: { knownHealth: [KNOWN] } }, [health]],
     [
       'with the health that was known at the commit',
@@ -132,11 +122,6 @@ describe('a success', () => {
       [health],
     ],
     ['without any HealthCheck', { reports: [], entry: { knownHealth: [] } }, []],
-    [
-      'with a HealthCheck that is not selected',
-      { reports: [[0, 'Unhealthy', { label: 'other' }]], entry: { knownHealth: [] } },
-      [],
-    ],
     [
       'with one of two HealthChecks Healthy',
       { reports: [...BEFORE, [145, 'Healthy'], [120, 'Pending', { of: 'smoke' }]] },
@@ -214,16 +199,6 @@ describe('a failure', () => {
 
   it.each<[string, RolloutScenario, string[]]>([
     ['after an error', { reports: withError, entry: failed() }, []],
-    [
-      'after an error by a clock that is an hour behind',
-      { reports: [...BEFORE, [145, 'Unhealthy', { error: -3455 }]], entry: failed() },
-      [],
-    ],
-    [
-      'after an error that recovered',
-      { reports: [...withError, [149, 'Healthy', { error: 145 }]], entry: failed() },
-      [],
-    ],
     ['without a cause', { entry: failed() }, [none]],
     [
       'by an error that was known at the commit',
@@ -231,18 +206,8 @@ describe('a failure', () => {
       [none],
     ],
     [
-      'by an error from before the deployment',
-      { reports: [[50, 'Unhealthy', { error: 50 }], RESET], entry: failed({ knownHealth: [] }) },
-      [none],
-    ],
-    [
       'by a HealthCheck that is not selected',
       { reports: [[145, 'Unhealthy', { error: 145, label: 'other' }]], entry: failed() },
-      [none],
-    ],
-    [
-      'by an Unhealthy HealthCheck before the bake',
-      { reports: [...BEFORE, [145, 'Unhealthy']], entry: failed() },
       [none],
     ],
     [
@@ -255,11 +220,6 @@ describe('a failure', () => {
     [
       'at its deployTimeout, part of which a Gate was closed',
       { entry: failed({ bakeEndTime: timeOf(160), waitedSeconds: 5 }) },
-      [none],
-    ],
-    [
-      'at the deployTimeout of a retry',
-      { entry: failed({ bakeEndTime: timeOf(160), lastRetryTimestamp: timeOf(130) }) },
       [none],
     ],
     [

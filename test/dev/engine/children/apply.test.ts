@@ -22,13 +22,6 @@ describe('applying a desired object', () => {
     expect(isDeepStrictEqual(applyUpdate(stored(), desired), stored())).toBe(true);
   });
 
-  it('updates the field and the last-applied annotation', () => {
-    const changed = applyUpdate(stored(), { ...desired, spec: { v: 2 } });
-    expect(changed.spec).toEqual({ v: 2 });
-    expect(JSON.parse(changed.metadata.annotations?.[LAST_APPLIED] ?? '')).toMatchObject({ spec: { v: 2 } });
-    expect(changed.metadata.resourceVersion).toBe('7');
-  });
-
   it.each([
     [
       'system fields',
