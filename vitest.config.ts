@@ -19,16 +19,10 @@ const OWN_CONTROL_PLANE = { maxWorkers, testTimeout: 600_000, hookTimeout: 300_0
  * the last time.
  */
 const ORDER = ['long', 'faults', 'cluster', 'unit'];
-/**
- * On a machine that has run none yet, Vitest begins with the largest files, and this one is small: its stories are
- * elsewhere.
- */
-const SMALL_BUT_LONG = 'test/cluster/flux/releases.test.ts';
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ project, moduleId }: TestSpecification) =>
-      moduleId.endsWith(SMALL_BUT_LONG) ? 0 : ORDER.indexOf(project.name);
+    const rank = ({ project }: TestSpecification) => ORDER.indexOf(project.name);
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }

@@ -81,7 +81,7 @@ export async function endSync(
   });
 }
 
-export function entryOf({ apiVersion, kind, metadata: { namespace, name } }: AnyObject) {
+function entryOf({ apiVersion, kind, metadata: { namespace, name } }: AnyObject) {
   const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
   return { id: `${namespace}_${name}_${group}_${kind}`, v: version };
 }

@@ -50,7 +50,7 @@ export function gitSync(flux: User, owner: NamespacedName) {
  * Applies manifests and prunes objects of earlier manifests. Resolves to the result, and `inventory`: the objects
  * applied so far.
  */
-export function applier(flux: User, owner: NamespacedName) {
+function applier(flux: User, owner: NamespacedName) {
   let inventory: AnyObject[] = [];
 
   return async (manifests: readonly AnyObject[]): Promise<{ result: SyncResult; inventory: readonly AnyObject[] }> => {

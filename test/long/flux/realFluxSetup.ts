@@ -4,11 +4,21 @@ import { type FluxControllers, startFlux } from '../../../dev/local/flux/control
 import { freePort } from '../../../dev/local/process/ports.ts';
 import { pushArtifact, pushChart, registrySecret } from '../../../dev/local/registry/artifact.ts';
 import { type RealRegistry, startRealRegistry } from '../../../dev/local/registry/realRegistry.ts';
-import type { FluxSetup } from '../../cluster/flux/fluxSetup.ts';
-import { viewCluster } from '../../cluster/support/cluster.ts';
+import { type ClusterView, viewCluster } from '../../cluster/support/cluster.ts';
 import { startTestCluster, type TestCluster } from '../../cluster/support/testCluster.ts';
 
-interface RealFluxSetup extends FluxSetup {
+type Files = Readonly<Record<string, string>>;
+
+interface RealFluxSetup {
+  view: ClusterView;
+  /** Flux reconciles objects of this namespace. */
+  ns: string;
+  /** `spec` of an OCIRepository for a repository of the registry. */
+  source(repository: string): Record<string, unknown>;
+  /** Pushes manifests as CI does; `files`: content by path. */
+  push(repository: string, tag: string, files: Files): Promise<void>;
+  /** Pushes a chart as CI does; `templates`: content by name. */
+  pushChart(name: string, version: string, templates: Files): Promise<void>;
   /** Address of the hook server's inputs. */
   inputs: string;
 }
@@ -21,7 +31,6 @@ export function realFluxSetup(
   let flux: FluxControllers;
   let registry: RealRegistry;
   const setup: Partial<RealFluxSetup> & Omit<RealFluxSetup, 'inputs' | 'view' | 'ns'> = {
-    isReal: true,
     source: (repository: string) => ({
       url: `oci://${registry.host}/${repository}`,
       insecure: true,
