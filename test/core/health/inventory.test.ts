@@ -6,10 +6,6 @@ describe('inventory ids', () => {
   it.each([
     ['demo_app_apps_Deployment', { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'demo', name: 'app' }],
     ['demo_app__ConfigMap', { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'demo', name: 'app' }],
-    [
-      '_system__node_rbac.authorization.k8s.io_ClusterRole',
-      { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', namespace: '', name: 'system:node' },
-    ],
     ['_demo__Namespace', { apiVersion: 'v1', kind: 'Namespace', namespace: '', name: 'demo' }],
     ['demo_a__b__c__Service', { apiVersion: 'v1', kind: 'Service', namespace: 'demo', name: 'a:b:c' }],
   ])('%s', (id, resource) => {

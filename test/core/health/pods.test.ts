@@ -24,16 +24,6 @@ const ended = (exitCode: number, reason: string) => ({ terminated: { exitCode, r
 
 describe('the cause', () => {
   it.each<[string, KubeObject<any, any>, string | undefined]>([
-    [
-      'a crash loop, with how it ended last',
-      running(waits('CrashLoopBackOff', { lastState: ended(3, 'Error') })),
-      'container app: CrashLoopBackOff, exit code 3',
-    ],
-    [
-      'between two crashes',
-      running(container({ running: {} }, { lastState: ended(3, 'Error') })),
-      'container app: exit code 3',
-    ],
     ['just ended', running(container(ended(1, 'Error'))), 'container app: exit code 1'],
     [
       'out of memory',
@@ -42,11 +32,6 @@ describe('the cause', () => {
     ],
     ['an image that is not there', running(waits('ImagePullBackOff')), 'container app: ImagePullBackOff of web:1'],
     ['the first time', running(waits('ErrImagePull')), 'container app: ErrImagePull of web:1'],
-    [
-      'a Secret that is not there',
-      running(waits('CreateContainerConfigError')),
-      'container app: CreateContainerConfigError',
-    ],
     [
       'an init container',
       pod({

@@ -32,11 +32,6 @@ describe('from when on health counts', () => {
     ['deployed', { timestamp: at('10:00:00') }, ms('10:00:00')],
     ['retried', { timestamp: at('10:00:00'), lastRetryTimestamp: at('11:00:00') }, ms('11:00:00')],
     ['applied', { timestamp: at('10:00:00'), appliedTime: at('10:05:00') }, ms('10:05:00')],
-    [
-      'applied before the retry',
-      { timestamp: at('10:00:00'), appliedTime: at('10:05:00'), lastRetryTimestamp: at('11:00:00') },
-      ms('11:00:00'),
-    ],
     ["Go's zero time", { timestamp: '0001-01-01T00:00:00Z', lastRetryTimestamp: at('11:00:00') }, undefined],
     ['a time that does not parse', { timestamp: 'yesterday' }, undefined],
   ])('%s', (_, head, expected) => {

@@ -27,11 +27,6 @@ describe('in a namespace of many a HealthCheck is woken', () => {
   it.each([
     ['by a Rollout whose selector finds it', { matchLabels: { app: 'shop' } }, true],
     ['by one that asks for two pairs', { matchLabels: { tier: 'web', app: 'shop' } }, true],
-    [
-      'by one with an expression beside them',
-      { selector: { matchLabels: { app: 'shop' }, matchExpressions: [{ key: 'tier', operator: 'Exists' }] } },
-      true,
-    ],
     ['by one with expressions alone', { selector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } }, true],
     ['by one that selects all', { selector: {} }, true],
     ['by one without a selector: it resets what nobody watches', undefined, true],
@@ -54,22 +49,12 @@ describe('in a namespace of many a HealthCheck is woken', () => {
     }
   });
 
-  it('without labels, by Rollouts that may watch anything', () => {
-    expect(wakes(watching({ selector: {} }), {})).toBe(true);
-    expect(wakes(watching({ matchLabels: { app: 'shop' } }), {})).toBe(false);
-  });
-
   it('that a Rollout watches, not by those that watch nothing', () => {
     const watched = crowdOf(watching({ matchLabels: { app: 'shop' } }));
     expect(wakes(watching(), SHOP, watched)).toBe(false);
     expect(wakes(watching({ selector: {} }), SHOP, watched)).toBe(true);
     expect(wakes(watching({ matchLabels: { app: 'shop' } }), SHOP, watched)).toBe(true);
     expect(wakes(watching(), { app: 'bank' }, watched)).toBe(true);
-  });
-
-  it('by a Rollout that has no label yet, whatever it watches', () => {
-    const rules = watchingRolloutRules(check(SHOP), crowdOf(watching({ matchLabels: { app: 'shop' } })));
-    expect(rules.some(({ labelSelector }) => matchesSelector(labelSelector, {}))).toBe(true);
   });
 });
 

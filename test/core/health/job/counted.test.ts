@@ -41,12 +41,6 @@ describe('counts for a Rollout', () => {
     ['the template cannot be run', check({ status: 'Unhealthy', message: 'why', ...TIMES }), rollout(), 'as it is'],
     ['nothing was deployed', check(healthy(nameOf())), rollout(null as never), WAITS],
     [
-      'it is of another namespace',
-      check({ status: 'Healthy', ...TIMES }, { namespace: 'team-b' }),
-      rollout(),
-      { ...WAITS, message: 'a HealthCheck of class job counts for a Rollout of its own namespace only' },
-    ],
-    [
       'it is of another namespace and broken',
       check({ status: 'Unhealthy', ...TIMES }, { namespace: 'team-b' }),
       rollout(),
