@@ -24,20 +24,6 @@ it('a revision beyond the limit is no proof, and is not copied', () => {
   expect(provesApply(binding, undefined, head)).toBe(false);
 });
 
-it('nor is the inventory of a Kustomization', () => {
-  const ready = {
-    type: 'Ready',
-    status: 'True' as const,
-    reason: 'x',
-    message: '',
-    lastTransitionTime: '',
-    observedGeneration: 3,
-  };
-  const object = kustomization({ deployed: deployment('my-app', 1, '1.0.0') });
-  object.status = { observedGeneration: 3, lastAppliedRevision: HUGE, conditions: [ready] };
-  expect(size(makeBinding(object, gates, undefined))).toBeLessThan(2000);
-});
-
 it('a source with a name that nothing can have is not copied', () => {
   const object = kustomization({ spec: { sourceRef: { kind: 'GitRepository', name: HUGE } } });
   expect(size(makeBinding(object, gates, undefined))).toBeLessThan(2000);

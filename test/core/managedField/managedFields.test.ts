@@ -22,11 +22,6 @@ const kustomizations: [title: string, annotations: Record<string, string>, field
   ],
   ['the older pair', { [ROLLOUT]: 'my-app', [SUBSTITUTE]: 'APP' }, [{ rollout: 'my-app', variable: 'APP' }]],
   [
-    'both styles that agree',
-    { [ROLLOUT]: 'my-app', [SUBSTITUTE]: 'APP', [from('APP')]: 'my-app' },
-    [{ rollout: 'my-app', variable: 'APP' }],
-  ],
-  [
     'both styles that differ: no owner',
     { [ROLLOUT]: 'one', [SUBSTITUTE]: 'APP', [from('APP')]: 'two', [from('OK')]: 'two' },
     [{ rollout: 'two', variable: 'OK' }],
@@ -43,12 +38,6 @@ const kustomizations: [title: string, annotations: Record<string, string>, field
     { [ROLLOUT]: 'x y', [SUBSTITUTE]: 'APP', [from('APP')]: 'two' },
     [],
     /'x y' is not the name of a Rollout/,
-  ],
-  [
-    'a variable that Flux refuses',
-    { [from('my-app')]: 'my-app' },
-    [],
-    /'my-app' is not a variable that Flux substitutes/,
   ],
   ['a variable with a dot', { [from('a.b')]: 'my-app' }, [], /'a.b' is not a variable/],
   ["a variable that is JavaScript's own", { [from('__proto__')]: 'my-app' }, [], /'__proto__' is not a variable/],
@@ -79,9 +68,6 @@ describe('as many annotations as an object may have cost about the time that it 
 });
 
 describe('marks of an OCIRepository', () => {
-  it('is managed by one Rollout', () => {
-    expect(managedFieldsOf(ociRepository(null)).fields).toEqual([{ rollout: 'my-app' }]);
-  });
   it('is left alone when two Rollouts claim it', () => {
     const marks = managedFieldsOf(ociRepository(null, { annotations: { [ROLLOUT]: 'b,a' } }));
     expect(marks).toEqual({
