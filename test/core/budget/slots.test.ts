@@ -36,12 +36,6 @@ describe('a slot', () => {
   it.each<[string, Slot, SlotOwner, string | Partial<Slot>]>([
     ['is kept while its request stands', slot(), owner(9, earlier, 7), { state: 'Granted' }],
     [
-      'is used once its owner is on the way without the request',
-      slot(),
-      owner(8, deploying),
-      { state: 'Deploying', rolloutRevision: 8 },
-    ],
-    [
       'is used by a deployment by hand too',
       slot(),
       owner(8, { ...deploying, version: { tag: '2.0.0' } }),
@@ -67,12 +61,6 @@ describe('a slot', () => {
     ['is free when another request is made', slot(), owner(8, earlier, 8), 'Declined'],
     ['is free when its owner is gone', slot(), 'gone', 'Deleted'],
     ['is kept where nothing is known of its owner', used, undefined, used],
-    [
-      'is kept by a status that is older than the grant: no request yet',
-      slot(),
-      owner(6, earlier),
-      { state: 'Granted' },
-    ],
     ['is kept by a status that is older than what was seen of it', used, owner(7, succeeded), used],
   ])('%s', (_, before, sight, expected) => {
     const what = typeof expected === 'string' ? { freed: expected } : { slot: expected };

@@ -30,10 +30,6 @@ describe('calendar rules', () => {
 describe('an invalid schedule is reported with its field', () => {
   const one = (rule: CalendarRule, timezone = 'UTC'): CalendarSpec => ({ timezone, rules: [rule] });
   it.each<[CalendarSpec, string]>([
-    [
-      one({}, 'Mars/Olympus'),
-      'spec.timezone: Invalid value: "Mars/Olympus": unknown time zone; expected an IANA name such as Europe/Berlin',
-    ],
     [one({}, '+01:00'), 'spec.timezone: Invalid value: "+01:00"'],
     [one({}, 'Local'), 'spec.timezone: Invalid value: "Local"'],
     [one({}, 'PST'), 'spec.timezone: Invalid value: "PST": unknown time zone'],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { closedOf, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import { parseGateRefs, TOO_MANY } from '../../../core/gate/gateRefs.ts';
 import { gateSelects, gateSelectsRollout } from '../../../core/gate/gateSelection.ts';
-import { byRefKey, identityOf } from '../../../core/kube/names.ts';
+import { byRefKey } from '../../../core/kube/names.ts';
 import { bypassText, closedGatesText } from '../../../core/objectGates/gateTexts.ts';
 import { closureKey, isBypassed } from '../../../core/objectGates/objectState.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
@@ -40,10 +40,6 @@ describe('required gates', () => {
   const closed = gate({ default: 'closed' });
 
   it('none required, nothing held', () => expect(allOpen(evaluateGates([], new Map(), at))).toBe(true));
-  it('one closed gate of two is enough to hold', () => {
-    const qa = gate({ default: 'closed' }, {}, { name: 'qa' });
-    expect(allOpen(evaluateGates([one, identityOf(qa)], byRefKey([open, qa]), at))).toBe(false);
-  });
   it('user and reason of a closure are shown to the users whom it stops', () => {
     const request = { action: 'close' as const, at: '2026-01-05T09:00:00Z', by: 'anna', reason: 'INC-42' };
     const frozen = (more = {}) => ({ ...open, status: { request: { ...request, ...more } } });
@@ -58,11 +54,6 @@ describe('required gates', () => {
   it.each<[title: string, spec: object, closure: string]>([
     ['a request', {}, 'close=2026-01-05T09:00:00Z'],
     ['a request with a window', { window: '8h' }, 'close=2026-01-05T09:00:00Z~2026-01-05T17:00:00Z'],
-    [
-      'a calendar',
-      { window: '1s', schedule: { rules: [{ daysOfWeek: ['Monday'] }] } },
-      'close=2026-01-05T09:00:00Z~2026-01-06T00:00:00Z',
-    ],
   ])('a planned opening is no other closure, by %s: a bypass of it lasts', (_, spec, closure) => {
     const request = { action: 'close' as const, at: '2026-01-05T09:00:00Z' };
     const planned = { action: 'open' as const, at: '2026-01-05T12:00:00Z' };

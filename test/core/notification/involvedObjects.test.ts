@@ -13,11 +13,6 @@ const textOf = ({ kind, namespace, name }: ObjectName) => `${kind} ${namespace}/
 
 describe('the reporting object of a Gate', () => {
   it.each([
-    {
-      rule: 'what is applied before what is brought',
-      of: ['GitRepository a/a', 'HelmRelease a/z'],
-      is: ['HelmRelease a/z'],
-    },
     { rule: 'a Rollout for want of others', of: ['Rollout a/a', 'Bucket a/z'], is: ['Bucket a/z'] },
     { rule: 'the first by name', of: ['Kustomization a/z', 'Kustomization a/b'], is: ['Kustomization a/b'] },
     {

@@ -35,12 +35,6 @@ const rows: Row[] = [
       "Reconciliation is waiting approval, gate 'shop/freeze' is closed. Reconciliation is waiting approval, gate 'ops/audit' is closed.",
   },
   {
-    title: 'a sync whose gate is bypassed does not wait',
-    object: kustomization(state('bypassed: shop/freeze')),
-    closed: [freeze],
-    message: "Reconciliation continues although gate 'shop/freeze' is closed: it was bypassed.",
-  },
-  {
     title: 'a source whose gate is bypassed is not blocked',
     object: ociRepository(null, state('bypassed: shop/freeze')),
     closed: [freeze],

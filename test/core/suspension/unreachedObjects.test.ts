@@ -81,10 +81,6 @@ describe('behind an open Gate, a suspended object is reported', () => {
   it.each([
     ['that runs', { ...named, 'gate.fluxcd.io/state': 'open' }],
     ['that another Gate holds too', { ...held, 'gate.fluxcd.io/state': 'closed: shop/freeze,shop/other' }],
-    [
-      'that does not require it',
-      { ...held, 'gate.fluxcd.io/gates': 'other', 'gate.fluxcd.io/state': 'closed: shop/other' },
-    ],
   ])('not one %s', (_, annotations) => {
     for (const object of forms({ annotations })) expect(unresumedOf(freeze, [object], new Map())).toEqual([]);
   });
