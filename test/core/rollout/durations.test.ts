@@ -44,21 +44,11 @@ const USUAL = { lead: 3 * HOUR, delivery: 2 * HOUR };
 describe('a bake that has succeeded', () => {
   it.each<[what: string, Case, expected: object]>([
     ['took from the build and from the discovery to its start', {}, USUAL],
-    [
-      'without a bake: to the deployment',
-      { reason: 'DeploymentSucceeded', head: { bakeStartTime: undefined, bakeEndTime: undefined } },
-      { lead: 2 * HOUR, delivery: HOUR },
-    ],
     ['a build time that was learnt later', { head: { version: { tag: '1.1.0' } } }, USUAL],
     ['a build time that no image says', { head: { version: { tag: '1.0.0' } } }, { delivery: 9 * HOUR }],
     ['a release that is not there any more', { head: { version: { ...version, tag: '0.9.0' } } }, { lead: 3 * HOUR }],
     ['of 1970', { head: { version: { ...version, created: '1970-01-01T00:00:00Z' } } }, { delivery: 2 * HOUR }],
     ['of the future', { head: { version: { ...version, created: at('23:00:00') } } }, { delivery: 2 * HOUR }],
-    [
-      'of another month',
-      { head: { version: { tag: 'x', created: '2026-02-10T10:00:00Z' } } },
-      { lead: 28 * 24 * HOUR },
-    ],
     ['a version that succeeded before', { older: [{ bakeStatus: 'Succeeded', version: { tag: '1.1.0' } }] }, {}],
     ['one that was tried before', { older: [{ bakeStatus: 'Cancelled', version: { tag: '1.1.0' } }] }, USUAL],
     ['a version that ran before the Rollout', { head: { origin: ['InitialVersion' as const] } }, {}],

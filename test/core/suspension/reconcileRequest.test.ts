@@ -32,13 +32,6 @@ const rows: Row[] = [
   { title: 'another opens meanwhile: that apply is still to end', openings: [100, 200], asked: 100 },
   { title: 'the apply was over when another opened', openings: [200], asked: 100, handled: 100, asks: 200 },
   { title: 'the apply for the newest is over, an older one is late', openings: [100], asked: 200, handled: 200 },
-  {
-    title: 'somebody asked, and had the apply, earlier in the second of the opening',
-    openings: [364],
-    asked: 6,
-    handled: 6,
-    asks: 364,
-  },
   { title: 'somebody had an apply after the opening', openings: [100], asked: 500, handled: 500 },
   {
     title: 'somebody with a clock ahead had an apply before it',

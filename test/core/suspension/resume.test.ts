@@ -38,11 +38,6 @@ describe('an object that waits for its Kustomization', () => {
     expect(later).toEqual(later.map(() => first));
   });
 
-  it('reports another cause', () => {
-    const [, last] = said(failing, ready('False', 'ArtifactFailed', SINCE));
-    expect(last).toMatchObject({ reason: 'ArtifactFailed', stateSince: SINCE });
-  });
-
   it('is resumed at once when an attempt succeeds without it', () => {
     const last = said(failing, retrying, done).at(-1)!;
     expect(last.state).toBe('Done');
@@ -61,11 +56,6 @@ describe('an object that waits for its Kustomization', () => {
       const found = applierWaitOf({ ...AWAITED, ...other }, before, retrying, APPLIED, NOW + MINUTE);
       expect(found).toEqual({ ...AWAITED, ...other, state: 'Asked', stateSince: formatInstant(NOW + MINUTE) });
     }
-  });
-
-  it('waits for no other object', () => {
-    expect(applierWaitOf(undefined, said(failing)[0], failing, APPLIED, NOW)).toBeUndefined();
-    expect(resumedAloneAt(undefined)).toBeUndefined();
   });
 });
 
