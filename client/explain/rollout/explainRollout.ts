@@ -294,8 +294,10 @@ function nextOfVersion(rollout: Rollout, steps: readonly Step[], version: string
     ...blockers.filter(({ effect }) => effect === 'Blocks').map((each) => ({ title: titleOf(each) })),
   ];
   if (lasting.length > 0) return { text: `no automatic change. ${version} is waiting for ${titlesText(lasting)}` };
-  const at = lastOf([...blocking, ...blockers]);
-  return { text: `${version} is deployed`, ...(at && { at }) };
+  const waits = [...blocking, ...blockers.map((each) => ({ title: titleOf(each), until: each.until }))];
+  const at = lastOf(waits);
+  if (at !== undefined) return { text: `${version} is deployed`, at };
+  return { text: `${version} is deployed once it no longer waits for ${titlesText(waits)}` };
 }
 
 function titleOf({ type, object, reason }: Blocker): string {
