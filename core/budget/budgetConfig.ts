@@ -8,13 +8,13 @@ export interface BudgetConfig {
   maxFailures?: number;
   /** Milliseconds. */
   cooldown: number;
-  /** Milliseconds; absent if a slot lasts until its deployment ends. */
+  /** In milliseconds; absent if a slot lasts until its deployment ends. */
   slotTimeout?: number;
   /** The label, and the wave of each of its values. */
   order?: { label: string; values: readonly string[] };
   /**
    * Whether failed manual deployments count. In a ClusterRolloutBudget they don't: a deployment that requested no slot
-   * must not hold other namespaces.
+   * must not hold Rollouts of other namespaces.
    */
   countsManual: boolean;
 }

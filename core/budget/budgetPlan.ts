@@ -1,6 +1,6 @@
 /**
- * The plan of a RolloutBudget: it frees slots that have ended, and grants free slots in the budget's status, of which
- * it is the only writer. Planning again on the result changes nothing.
+ * The plan of a RolloutBudget: it frees slots that have ended, and grants free ones, in the budget's status, which
+ * nothing else writes. Planning again on the result changes nothing.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, BudgetStatus, BudgetVersion, Rollout, Slot, Wave } from '../../api/types.ts';
@@ -31,7 +31,7 @@ import {
 import { finishedWaves, openWaves, unknownBefore, wavesOf, waveText } from './waves.ts';
 
 interface ObservedRollouts {
-  /** The Rollouts that the budget selects, as its hook was sent them. */
+  /** The Rollouts that the budget selects, from Metacontroller's cache. */
   rollouts: readonly Rollout[];
   /** Rollouts that have slots and are no longer selected, by uid. */
   others: ReadonlyMap<string, SlotOwner>;
@@ -141,7 +141,7 @@ function withUngranted(results: readonly EvaluatedSlot[], fleet: readonly Member
   ];
 }
 
-/** The start of each cooldown. Only a slot that was used, and counted against the limit, cools down. */
+/** The start of each cooldown. Only a slot that was used and counted against the limit cools down. */
 function coolingNow(
   before: readonly string[] | undefined,
   results: readonly EvaluatedSlot[],
@@ -153,7 +153,7 @@ function coolingNow(
   const ended = results
     .filter((each) => each.result.freed === 'Ended' && countsAgainstLimit(each.before))
     .map(() => freed);
-  // A time in the future was stored before the clock was set back: the cooldown starts now.
+  // A time in the future was stored before the clock was set back; that cooldown starts now.
   const cooled = (before ?? []).map((at) => ((parseTime(at) ?? 0) > now + 1000 ? freed : at));
   const still = cooled.filter((at) => (parseTime(at) ?? now) + cooldown > now);
   return [...still, ...ended].slice(-LIMITS.rolloutsOfBudget);
@@ -174,7 +174,7 @@ function firstChoices(queue: readonly Member[]): ImageVersion[] {
 }
 
 /**
- * The versions to store, with their waves. A version that is not current keeps its last waves. It is dropped if it has
+ * The versions to store, with their waves. A version that isn't current keeps its last waves, and is dropped if it has
  * no failure and not all Rollouts run it.
  * @param current the versions that Rollouts request or deploy
  */
@@ -202,8 +202,8 @@ function waveEvents(version: BudgetVersion, before: readonly BudgetVersion[] | u
   return finishedWaves(known, version.waves ?? []).map((wave) => waveEvent(version, wave));
 }
 
-// Grants: Rollouts get slots in the order of waves, then of their requests. Each gets a slot for the newest version
-// that it offers and that waves and failures allow.
+// Grants: Rollouts get slots in the order of waves, then of requests. A Rollout's slot is for the newest version that
+// it offers and that waves and failures allow.
 
 /** Rollouts that request a slot of this budget and have none, in the order of the queue. */
 function queueOf(fleet: readonly Member[], slots: readonly Slot[], key: string): Member[] {

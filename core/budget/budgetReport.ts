@@ -23,20 +23,20 @@ interface BudgetOutcome {
   config: BudgetConfig;
   /** The number of Rollouts that the budget selects. */
   selected: number;
-  /** Why no slot can be granted, from the versions. */
+  /** Why no slot can be granted, according to the versions. */
   problem: string | undefined;
   slots: readonly Slot[];
   /** Slots in use. */
   taken: number;
   /** Rollouts that request a slot and have none. */
   waiting: number;
-  /** Rollouts of earlier waves that have not reported which image they follow. */
+  /** Rollouts of earlier waves that have not reported their image. */
   unknown: readonly Member[];
-  /** Requested versions that the budget holds after failures. */
+  /** Requested versions that the budget holds because of failures. */
   held: readonly BudgetVersion[];
 }
 
-/** The reasons of Ready for which no slot is granted, whatever becomes free. */
+/** The reasons of Ready for which no slot is granted, even if one becomes free. */
 export const GRANTS_NOTHING: readonly string[] = ['TooManyRollouts', 'TooManyVersions', 'Closed'];
 
 /** The condition Ready. Its reason is the first cause that keeps Rollouts from starting; the message names all. */
@@ -132,7 +132,7 @@ export function waveEvent(version: BudgetVersion, wave: Wave): NewEvent {
 export function slotEvents(before: Slot, { slot, freed }: SlotResult): NewEvent[] {
   const about = `${before.uid}/${before.request ?? before.grantedTime}`;
   const owner = `Rollout '${refKey(before)}'`;
-  // Other namespaces get no name of a Rollout.
+  // The text for other namespaces names no Rollout.
   const warning = (reason: string, what: string): NewEvent => ({
     type: 'Warning',
     reason,

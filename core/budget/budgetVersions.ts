@@ -1,6 +1,6 @@
 /**
- * The versions in a budget's status: the Rollouts in which a version has failed, and whether a user continues it in
- * spite of that. Failures are only added, so a stale status of a Rollout removes none; only a user excuses them.
+ * The versions in a budget's status: the Rollouts in which a version has failed, and whether a user has continued it
+ * despite that. Failures are only added, so that a Rollout's stale status removes none; only a user can excuse them.
  */
 import type { BudgetVersion, Slot } from '../../api/types.ts';
 import { few, MAX_LISTED } from '../kube/firstFew.ts';
@@ -11,7 +11,7 @@ import type { ContinueRequest } from './continueRequest.ts';
 import type { Member } from './fleet.ts';
 import { ByVersion, type ImageVersion, isOneOf, isSameImage, versionKey } from './imageVersion.ts';
 
-/** Failed Rollouts whose names are stored for each version. */
+/** The most failed Rollouts whose names are stored for a version. */
 const MAX_FAILURES = 100;
 
 type Failure = NonNullable<BudgetVersion['failures']>[number];
@@ -20,7 +20,7 @@ interface Versions {
   list: BudgetVersion[];
   /** Whether failures keep a version from starting anywhere. */
   isHeld: (version: ImageVersion) => boolean;
-  /** The Rollouts whose failures of a version a user has excused: those that were stored first. */
+  /** The Rollouts whose failures of a version a user has excused: those stored when the user continued it. */
   excused: (version: ImageVersion) => ReadonlySet<string>;
   /** Why no slot can be granted. */
   problem?: string;
@@ -34,9 +34,9 @@ export function versionOf({ image, version, digest }: BudgetVersion | Slot): Ima
 }
 
 /**
- * The versions that the budget tracks. A version that was dropped is found again in the histories in which it failed.
+ * The versions that the budget tracks. A dropped version is found again in the histories in which it failed.
  * @param slots the slots in the next status
- * @param requested the versions of requests, the most requested first: they are tracked before all others
+ * @param requested the requested versions, the most requested first, which take precedence
  */
 export function recallVersions(
   before: readonly BudgetVersion[],
@@ -56,7 +56,7 @@ export function recallVersions(
   const all = tracked.map((version) => {
     const known = before.find((each) => isSameImage(versionOf(each), version));
     const failures = mergedFailures(known?.failures ?? [], seen.of(version));
-    // Failures without a stored name may no longer be in any history: the count stays.
+    // The count stays: failures without a stored name may no longer be in any history.
     const failed = Math.max(failures.length, known?.failed ?? 0);
     const excuses = continueRequest !== undefined && failed > 0 && isNamed(version, continueRequest.version);
     hasContinued ||= excuses;

@@ -1,6 +1,6 @@
 /**
- * `rollout.kuberik.com/continue` on a budget: the request to continue a version in spite of its failures.
- * The webhook records the user. A request takes effect once.
+ * `rollout.kuberik.com/continue` on a budget: the request to continue a version despite its failures. The webhook
+ * records the user. A request takes effect once.
  */
 import { CONTINUE, CONTINUE_REQUEST } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -10,7 +10,7 @@ import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 
-/** Characters of an image, a colon and a tag. */
+/** The most characters of an image, a colon and a tag. */
 const MAX_VERSION = 1024;
 const MAX_USER = 512;
 /** A repository with its port, or `ImagePolicy <namespace>/<name>` while the image is unknown. */

@@ -10,11 +10,11 @@ export interface Member {
   image: string;
   /** Whether the Rollout has reported its image, which it does in its first sync. */
   isKnown: boolean;
-  /** The index into `spec.order.values`; a value that is not listed comes last. */
+  /** The index into `spec.order.values`; an unlisted value comes last. */
   wave: number;
   head: HistoryEntry | undefined;
   request: SlotRequest | undefined;
-  /** Deployments, newest first, without those that were cancelled before they had a result. */
+  /** Deployments, newest first, except those that were cancelled before they had a result. */
   reported: readonly HistoryEntry[];
   /** Deployments that count as failures of their version once they have failed. */
   accountable: readonly HistoryEntry[];
@@ -58,7 +58,7 @@ export function outcomeOf({ rollout, byVersion }: Member, version: ImageVersion)
     case 'Succeeded':
       return rollout.status?.rolledBackReleases?.includes(version.tag) ? 'failed' : 'done';
     case 'Failed':
-    // Only after a retry, and so after a failure: see `reported`.
+    // Only after a retry, so after a failure: see `reported`.
     case 'Cancelled':
       return 'failed';
     case 'Deploying':

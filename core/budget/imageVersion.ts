@@ -16,13 +16,10 @@ interface Index<T> {
   byDigest: Map<string, Map<string, Entry<T>>>;
 }
 
-/** Lists of up to this length are searched; longer ones get an index. */
+/** The longest list that is searched; longer ones have an index. */
 const SEARCHED_ENTRIES = 8;
 
-/**
- * Values by version. All are added before the first lookup.
- * It is a map because a tag may have had many digests: a list would take long to search.
- */
+/** Values by version. All must be added before the first lookup. Indexed, because a tag may have had many digests. */
 export class ByVersion<T> {
   readonly #images = new Map<string, Map<string, Entry<T>[]>>();
   readonly #indexes = new Map<readonly Entry<T>[], Index<T>>();
@@ -100,7 +97,7 @@ export function isOneOf(versions: readonly ImageVersion[]): (version: ImageVersi
 
 /**
  * A version of one image. Applications with different images share neither failures nor waves, even under one budget
- * and with the same tags.
+ * and with equal tags.
  */
 export interface ImageVersion {
   image: string;
@@ -119,7 +116,7 @@ export function versionKey({ image, tag }: ImageVersion): string {
   return `${image}:${tag}`;
 }
 
-/** Whether both are one version. A tag that was moved is another version, if both digests are known. */
+/** Whether both are the same version. If both digests are known, a moved tag is another version. */
 export function isSameImage(a: ImageVersion, b: ImageVersion): boolean {
   return a.image === b.image && a.tag === b.tag && isSameDigest(a, b);
 }

@@ -11,12 +11,13 @@ import { LIMITS } from '../limits.ts';
 export interface Budgets {
   /** The budgets that select the Rollout, in the order in which it requests their slots. */
   selecting: readonly Budget[];
-  /** Why the budgets are unknown and no deployment may start: a clause. */
+  /** Why the budgets are unknown, so that no deployment may start: a clause. */
   problem?: string;
 }
 
 /**
- * Key of a budget: `ClusterRolloutBudget/fleet`. It has no namespace: a Rollout's RolloutBudgets are all in its own.
+ * Key of a budget: `ClusterRolloutBudget/fleet`. It has no namespace, because a Rollout's RolloutBudgets are all in its
+ * own.
  */
 export function budgetKey(budget: Pick<Budget, 'metadata'>): string {
   return `${kindOf(budget)}/${budget.metadata.name}`;
@@ -33,8 +34,8 @@ export function budgetTitle(budget: Pick<Budget, 'metadata'>): string {
 }
 
 /**
- * The selector of a budget's namespaces; undefined if the budget selects all. An empty selector means all. A budget
- * without one selects all too, and grants nothing.
+ * The selector of a budget's namespaces; undefined if the budget selects all, by an empty selector or without one.
+ * Without one it grants nothing.
  */
 export function namespaceSelectorOf(budget: Budget): ClusterRolloutBudget['spec']['namespaceSelector'] | undefined {
   const selector = budget.metadata.namespace ? undefined : (budget as ClusterRolloutBudget).spec.namespaceSelector;
@@ -43,8 +44,8 @@ export function namespaceSelectorOf(budget: Budget): ClusterRolloutBudget['spec'
 }
 
 /**
- * Whether the budget selects the Rollout. With an invalid selector it selects every Rollout, because no deployment that
- * it was meant to hold may start.
+ * Whether the budget selects the Rollout. A budget with an invalid selector selects every Rollout, so that no
+ * deployment starts that it was meant to hold.
  */
 export function selects(
   budget: Budget,
@@ -65,8 +66,8 @@ export function selects(
 }
 
 /**
- * The budgets of a Rollout, in one order for all Rollouts: the cluster's first, then by name. So two Rollouts never
- * each hold the slot that the other waits for.
+ * The budgets of a Rollout, in the same order for all Rollouts: the cluster's first, then by name. So two Rollouts
+ * never each hold the slot that the other waits for.
  * @param isTruncated whether there are more budgets than were listed
  */
 export function budgetsOf(
@@ -91,11 +92,11 @@ function byKey(a: Budget, b: Budget): number {
   return budgetKey(a) < budgetKey(b) ? -1 : 1;
 }
 
-// Labels by which a grant triggers a sync of its Rollout alone: the budget gets a label for the Rollout, and the
-// Rollout relates budgets with this label. If a Rollout related all budgets, each grant would sync every Rollout of the
+// Labels with which a grant triggers a sync of its Rollout only: the budget gets a label for the Rollout, and the
+// Rollout relates budgets with this label. If Rollouts related all budgets, each grant would sync every Rollout of the
 // cluster.
 
-/** Key of the label for a Rollout; its value is empty. */
+/** The key of the label for a Rollout; its value is empty. */
 export function slotLabel(rollout: NamespacedName): string {
   return `${shortHash(refKey(rollout))}.${SLOT_LABEL_SUFFIX}`;
 }

@@ -1,6 +1,6 @@
 /**
  * The slots of a Rollout: it requests them in its own status, and starts a deployment only with a slot of each budget.
- * A request is used once, by a commit or by its end. Both change the status, whose compare-and-swap lets only one
+ * A request is used once: by a commit, or by its end. Both change the status, whose compare-and-swap lets only one
  * happen.
  */
 import { WAITING_FOR_BUDGET } from '../../api/conditions.ts';
@@ -16,11 +16,11 @@ import { GRANTS_NOTHING } from './budgetReport.ts';
 import { imageOf, isSameDigest, isSameImage } from './imageVersion.ts';
 import { type Budgets, budgetKey, budgetTitle, kindOf } from './selectingBudgets.ts';
 
-/** Versions that a request offers. */
+/** The most versions that a request offers. */
 export const MAX_OFFERED_VERSIONS = 20;
-/** How long a Rollout keeps one budget's slot while another budget grants none. */
+/** The time for which a Rollout keeps one budget's slot while another budget grants none. */
 const SLOT_KEPT_MS = 60_000;
-/** How long a Rollout then requests no slot. */
+/** The time for which it then requests no slot. */
 const REQUEST_PAUSE_MS = 30_000;
 /** The interval of evaluations: no event shows that a budget was deleted, or no longer selects the Rollout. */
 const REQUEUE_MS = 60_000;
@@ -35,7 +35,7 @@ export interface SlotWait {
   requeueAt: EpochMs[];
 }
 
-/** The releases that the granted slots are for; all of them if no budget has granted one, or none was read. */
+/** The releases that the granted slots are for; all if no budget has granted a slot, or budgets were not read. */
 export function grantedOnly(
   releases: readonly VersionInfo[],
   rollout: Rollout,
@@ -47,7 +47,7 @@ export function grantedOnly(
 }
 
 /**
- * The wait of a Rollout for slots; undefined if it has those it needs.
+ * The wait of a Rollout for slots; undefined if it has all that it needs.
  * @param offered the versions that it could deploy now, newest first
  * @param next the version that would be next
  */
@@ -74,7 +74,7 @@ export function slotWaitOf(
     ),
   };
   const pausedUntil = parseTime(stored?.pausedUntil);
-  // A later end was stored before the clock was set back.
+  // An end further ahead was stored before the clock was set back.
   if (stored && pausedUntil !== undefined && pausedUntil > now && pausedUntil <= now + REQUEST_PAUSE_MS) {
     return { ...wait, request: stored, requeueAt: [pausedUntil] };
   }
@@ -119,7 +119,7 @@ function firstGrant(granted: readonly (Slot | undefined)[]): EpochMs {
   return times.length > 0 ? times.reduce((a, b) => Math.min(a, b)) : 0;
 }
 
-/** A time in about a minute, spread so that the Rollouts of a budget are not all evaluated at once. */
+/** A time about a minute ahead, spread so that a budget's Rollouts aren't all evaluated at once. */
 function requeueTime({ metadata }: Rollout, now: EpochMs): EpochMs {
   const jitter = uidFraction(metadata.uid);
   return now + REQUEUE_MS * (0.75 + jitter / 2);
@@ -145,7 +145,7 @@ function budgetBlocker(rollout: Rollout, budget: Budget, version: string): Block
   };
 }
 
-/** Why the budget grants no slot, without numbers that change with each slot: these are in the budget's status. */
+/** Why the budget grants no slot. Numbers that change with each slot are only in the budget's status. */
 function whyClosed({ status }: Budget, rollout: Rollout, tag: string) {
   const image = imageOf(rollout);
   const isSame = (known: { image: string; version: string; digest?: string }) =>
@@ -157,7 +157,7 @@ function whyClosed({ status }: Budget, rollout: Rollout, tag: string) {
   return isClosed ? { reason: 'BudgetClosed', message: ready.message } : undefined;
 }
 
-/** The entry of a budget in `status.gates`. It has a list of versions, because clients read only lists. */
+/** The entry of a budget in `status.gates`. Its versions are a list, because clients read only lists. */
 function budgetSummary(budget: Budget, slot: Slot | undefined, next: string): GateSummary {
   const isGranted = slot?.state === 'Granted';
   const kind = kindOf(budget);

@@ -1,6 +1,6 @@
 /**
- * The states of a slot, and when it is free: only on evidence that cannot become false. Either its Rollout is gone, or
- * a status of its Rollout that is newer than the grant has no request and no running deployment.
+ * The states of a slot. It becomes free only on evidence that can't become false: its Rollout is gone, or a status of
+ * its Rollout that is newer than the grant has neither request nor running deployment.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, Slot } from '../../api/types.ts';
@@ -8,20 +8,20 @@ import { formatTime, parseTime, startSeconds } from '../kube/time.ts';
 import { hasNoBake, isUnfinished } from '../rollout/deployment/history.ts';
 import type { Member } from './fleet.ts';
 
-/** How long a grant may stay unused. The hook of a Rollout that doesn't use it is failing. */
+/** The time for which a grant may stay unused. After it, the Rollout's hook must be failing. */
 export const UNUSED_GRANT_MS = 600_000;
-/** How long a revoked slot stays taken: by then a commit that was decided before is stored. */
+/** The time for which a revoked slot stays taken, so that a commit that was already decided is stored by then. */
 export const REVOKED_SLOT_MS = 60_000;
 
 /** The Rollout that has the slot. `gone`: deleted or re-created. undefined: not read. */
 export type SlotOwner = Rollout | 'gone' | undefined;
 
 export interface SlotResult {
-  /** The slot from now on; absent if it is free. */
+  /** The next state of the slot; absent if it is free. */
   slot?: Slot;
-  /** Why the slot is free. Ended: its deployment has ended. Declined: the Rollout did not use it. */
+  /** Why the slot is free. Ended: its deployment has ended. Declined: the Rollout didn't use it. */
   freed?: 'Ended' | 'Declined' | 'Deleted' | 'Revoked';
-  /** When the result changes by time alone. */
+  /** The time at which the result changes even if no object does. */
   requeueAt?: EpochMs;
 }
 
@@ -36,7 +36,7 @@ export function evaluateSlot(slot: Slot, owner: SlotOwner, slotTimeout: number |
   if (isUnused(slot) && request === slot.request) return unusedResult(slot, now);
   const [head] = owner.status?.history ?? [];
   if (head && isRunning(owner, head)) {
-    // A manual deployment or a rollback has taken the place of the slot's: its time starts now.
+    // A manual deployment or a rollback has replaced the slot's deployment: its time starts now.
     const isReplaced = !isUnused(slot) && slot.version !== head.version.tag;
     const taken = isReplaced ? takenSlot(slot, owner, head, now) : slot;
     return runningResult(taken, owner, head, slotTimeout, now);
@@ -56,8 +56,8 @@ export function countsAgainstLimit({ state }: Slot): boolean {
 }
 
 /**
- * The slot of a Rollout that deploys without a grant, manually or since before the budget existed. It counts against
- * the limit, but does not stop the deployment.
+ * The slot of a Rollout that deploys without a grant: manually, or since before the budget existed. It counts against
+ * the limit, but doesn't stop the deployment.
  */
 export function slotWithoutGrant({ rollout, uid, head, image }: Member, now: EpochMs): Slot | undefined {
   if (!head || !isRunning(rollout, head)) return undefined;
@@ -99,7 +99,7 @@ function isUnused({ state }: Slot): boolean {
   return state === 'Granted' || state === 'Revoking';
 }
 
-/** Whether the newest deployment has used the slot. It may have ended before its slot was seen in use. */
+/** Whether the newest deployment has used the slot. It may have ended before the slot was seen in use. */
 function hasUsed(head: HistoryEntry | undefined, { version, grantedTime }: Slot): boolean {
   return head?.version.tag === version && (parseTime(head.timestamp) ?? 0) >= (parseTime(grantedTime) ?? 0);
 }

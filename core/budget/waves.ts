@@ -1,13 +1,13 @@
-/** `spec.order`: the progress of a version in each wave, and the waves that are open to it. */
+/** Waves (`spec.order`): the progress of a version in each, and those that are open to it. */
 import type { BudgetVersion, Slot, Wave } from '../../api/types.ts';
 import { versionOf } from './budgetVersions.ts';
 import { type Member, outcomeOf } from './fleet.ts';
 import { type ImageVersion, isSameImage } from './imageVersion.ts';
 
-/** Finds the uids of the Rollouts whose failure of a version a user has excused. */
+/** Returns the uids of the Rollouts whose failure of a version a user has excused. */
 type Excused = (version: ImageVersion) => ReadonlySet<string>;
 
-/** The waves of a version in order; without an order, one wave without a value. */
+/** The waves of a version, in order; without `spec.order` one wave without a value. */
 export function wavesOf(
   version: ImageVersion,
   fleet: readonly Member[],
@@ -37,7 +37,7 @@ export function wavesOf(
     else if (offers(member, version)) wave.waiting++;
     if (excusedHere.has(member.uid) && isExcused(member, version, overdue)) wave.excused++;
   }
-  // The last wave, of unlisted values, is left out if an order has values and the wave has no Rollouts.
+  // The last wave, of unlisted values, is left out if it has no Rollouts and the order has values.
   const shown = waves.filter(({ total }, index) => index < values.length || total > 0 || values.length === 0);
   return shown.map(({ excused: count, ...wave }) => (count > 0 ? { ...wave, excused: count } : wave));
 }
@@ -51,9 +51,7 @@ function overdueOf(slots: readonly Slot[]): ReadonlySet<string> {
   return new Set(slots.flatMap(({ uid, state }) => (state === 'Overdue' ? [uid] : [])));
 }
 
-/**
- * Whether an excused Rollout still has its failure. If it retries the version in time, later waves wait for it again.
- */
+/** Whether an excused Rollout still fails. If it retries the version in time, later waves wait for it again. */
 function isExcused(member: Member, version: ImageVersion, overdue: ReadonlySet<string>): boolean {
   const outcome = outcomeOf(member, version);
   return outcome === 'failed' || (outcome === 'underWay' && overdue.has(member.uid));
@@ -83,7 +81,7 @@ export function openWaves(
   };
 }
 
-/** Rollouts that hold later waves because their image is unknown. */
+/** The Rollouts that block later waves because their image is unknown. */
 export function unknownBefore(fleet: readonly Member[], waiting: readonly Member[]): Member[] {
   const last = waiting.reduce((most, { wave }) => Math.max(most, wave), 0);
   return fleet.filter(({ isKnown, wave }) => !isKnown && wave < last);
