@@ -24,14 +24,14 @@ export interface Period {
   until: EpochMs | undefined;
 }
 
-/** The periods of each calendar that were found last, each with the instant from which it is known. */
+/** A cache of each calendar's last periods, with the instant from which each is known. */
 const periods = new Memo<(Period & { from: EpochMs })[]>(1000);
-/** One evaluation of a Gate needs two or three. */
+/** The periods cached for each calendar: one evaluation of a Gate needs two or three. */
 const KEPT_PERIODS = 8;
 
 /**
- * A function that returns the calendar's period at an instant. Periods are cached, by the content of the calendar: a
- * Gate is evaluated in every write and every sync of all that it holds, and a tenant may write 64 rules.
+ * A function that returns the calendar's period at an instant. Periods are cached by the calendar's content: a Gate is
+ * evaluated in every write and every sync of each object that it holds, and a tenant may write 64 rules.
  */
 export function periodsOf({ timeZone, rules }: Calendar): (at: EpochMs) => Period {
   const content = rules.map(({ start, end, weekdays, firstDay, lastDay }) => [
@@ -54,14 +54,15 @@ export function periodsOf({ timeZone, rules }: Calendar): (at: EpochMs) => Perio
 }
 
 /**
- * Days to search ahead: first the likely ones, then over two weeks, because the clock can skip a week's only window.
+ * The days to search ahead: first the likely ones, then more than two weeks, because a clock change can skip a week's
+ * only window.
  */
 const SEARCH_DAYS = [2, 17];
 
 /**
- * The next time at which the calendar as a whole becomes active or inactive: rules that overlap or adjoin count as one.
- * undefined if the calendar never changes. A change after the last time that can be written doesn't count: a range that
- * lasts until `9999-12-31` has no end.
+ * The next time at which the calendar as a whole becomes active or inactive; rules that overlap or adjoin count as one.
+ * undefined if that never happens, or only after the last time that can be stored: a range until `9999-12-31` has no
+ * end.
  */
 export function nextTransition(calendar: Calendar, now: EpochMs): EpochMs | undefined {
   const next = nextOfAll(calendar, now);
@@ -74,7 +75,7 @@ function nextOfAll(calendar: Calendar, now: EpochMs): EpochMs | undefined {
     const found = changeWithin(calendar, now, today, span);
     if (found !== undefined) return found;
   }
-  // After the search all weeks are alike until a date range ends, or if the calendar is inactive, until one begins.
+  // After the searched days, all weeks are alike until a date range ends, or begins if the calendar is inactive.
   const active = isActive(calendar, now);
   const weekly = weeklyWindows(calendar.rules);
   for (const day of rangeEdges(calendar, today, active)) {
@@ -92,22 +93,22 @@ function ruleActive(rule: Rule, today: number, timeZone: string, now: EpochMs): 
   });
 }
 
-/** The next change in the windows around `day`. Between `now` and the day before, the calendar must not change. */
+/** The next change in the windows around `day`. The calendar must not change between `now` and the previous day. */
 function changeWithin(calendar: Calendar, now: EpochMs, day: number, span: number): EpochMs | undefined {
   const merged = mergedWindows(calendar, day - 2, span + 2);
-  // Most edges of a long list of holidays are far from each other: time zone arithmetic costs more than the rest.
+  // Most holidays in a long list are far away, and time zone arithmetic costs more than everything else.
   if (merged.length === 0) return undefined;
   const horizon = startOfDay(day + span + 1, calendar.timeZone);
-  // The windows of earlier days aren't computed, so an end found before this time may lie inside one of them.
+  // The windows of earlier days aren't computed, so an end before this time may lie within one of them.
   const since = Math.max(now, startOfDay(day - 1, calendar.timeZone));
   const active = isActive(calendar, now);
   if (!active) return merged.find(({ from }) => from > since)?.from;
   const end = merged.find(({ from, to }) => to > since && from < horizon)?.to;
-  // An end at the horizon is only the end of the search.
+  // An end at the horizon merely ends the search.
   return end !== undefined && end < horizon ? end : undefined;
 }
 
-/** Whether the rule's date range has one of these days. The days of a holiday list are mostly in other years. */
+/** Whether the rule's date range includes one of these days. Most days of a holiday list are in other years. */
 function touches({ firstDay, lastDay }: Rule, from: number, to: number): boolean {
   return (firstDay === undefined || firstDay <= to) && (lastDay === undefined || lastDay >= from);
 }
@@ -132,10 +133,10 @@ function mergedWindows(calendar: Calendar, first: number, days: number): Interva
 }
 
 const MINUTES_PER_DAY = 1440;
-/** The days of a week, and the day before, whose windows may end in the week. */
+/** The days of a week, and the day before it, whose windows may end in the week. */
 const WEEK = [-1, 0, 1, 2, 3, 4, 5, 6];
 
-/** The windows of the rules in any week, without their date ranges, in minutes and by their starts. */
+/** The windows of the rules in any week, ignoring date ranges, in minutes and sorted by start. */
 function weeklyWindows(rules: readonly Rule[]): (Interval & { rule: Rule })[] {
   const windows = rules.flatMap((rule) => {
     const days = WEEK.filter((day) => rule.weekdays?.has(weekday(day)) ?? true);
@@ -162,12 +163,11 @@ function rangeEdges({ rules }: Calendar, today: number, active: boolean): number
   return [...new Set(edges)].filter((day) => day !== undefined && day > today).sort((a, b) => a! - b!) as number[];
 }
 
-// Windows, in which a rule is active.
-// A window belongs to the local day on which it starts: 22:00–06:00 on Fridays ends on Saturday morning.
-// Outside the days of its date range a rule is never active: the range cuts the window.
-// Wall-clock times never go backwards (localTime.ts), so a window never ends before it starts.
+// Windows, in which a rule is active. A window belongs to the local day on which it starts: 22:00–06:00 on Fridays ends
+// on Saturday morning. A date range cuts the window, because a rule is never active outside the range. Wall-clock times
+// never go backwards (localTime.ts), so a window never ends before it starts.
 
-/** The instants from `from` until before `to`. */
+/** The instants from `from` (included) to `to` (excluded). */
 interface Interval {
   from: EpochMs;
   to: EpochMs;
@@ -177,7 +177,7 @@ interface Interval {
 function windowOn(rule: Rule, day: number, timeZone: string): Interval | undefined {
   if (rule.weekdays && !rule.weekdays.has(weekday(day))) return undefined;
   const lastDay = rule.end <= rule.start ? day + 1 : day;
-  // Outside the range no time zone arithmetic is needed.
+  // Outside the range, this saves the time zone arithmetic.
   if (rule.firstDay !== undefined && lastDay < rule.firstDay) return undefined;
   if (rule.lastDay !== undefined && day > rule.lastDay) return undefined;
   let from = instantOf(day, rule.start, timeZone);

@@ -1,4 +1,4 @@
-/** The calendars of Gates and schedules: rules from the spec, checked and compiled. */
+/** The calendars of Gates and schedules: checks and compiles the rules in their specs. */
 import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { dayNumber } from '../kube/time.ts';
 import { isTimeZone } from './localTime.ts';
@@ -23,7 +23,7 @@ export interface Rule {
   /** Minutes after midnight. */
   start: number;
   end: number;
-  /** 1 is Monday, as in ISO 8601; absent means every day. */
+  /** 1 is Monday (ISO 8601); absent means every day. */
   weekdays?: ReadonlySet<number>;
   /** Days from 1970-01-01. */
   firstDay?: number;
@@ -35,11 +35,11 @@ export interface Calendar {
   rules: Rule[];
 }
 
-/** The days of a week from Monday, as in ISO 8601. */
+/** The days of a week, from Monday (ISO 8601). */
 export const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 const MIDNIGHT = 0;
 const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
-/** The CRD's pattern lets 2025-02-30 through. */
+/** The form of a day. Like the CRD's pattern, it allows 2025-02-30. */
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
@@ -88,7 +88,7 @@ function compileRule(rule: CalendarRule, path: string, problems: FieldProblem[])
   return compiled;
 }
 
-/** Warnings about legal rules that do nothing, or more than they seem to: sentences of at most 120 characters. */
+/** Warnings about valid rules that do nothing, or more than they seem to: sentences of at most 120 characters. */
 export function scheduleWarnings(rules: readonly CalendarRule[]): string[] {
   return rules.flatMap(({ timeRange, dateRange }, i) => {
     const warnings: string[] = [];

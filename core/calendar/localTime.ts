@@ -1,8 +1,7 @@
 /**
- * Wall-clock times of a time zone as instants. Days are counted from 1970-01-01.
- *
- * A time that the clock skips means the moment of the jump; a time that it shows twice means the first of the two. So a
- * later wall-clock time is never an earlier instant.
+ * Wall-clock times of a time zone as instants. Days are counted from 1970-01-01. A time that the clock skips means the
+ * moment of the jump; a time that it shows twice means the first one. So a later wall-clock time is never an earlier
+ * instant.
  */
 import { Temporal } from 'temporal-polyfill';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -11,13 +10,13 @@ import { DAY_MS } from '../kube/time.ts';
 
 const EPOCH = new Temporal.PlainDate(1970, 1, 1);
 const MINUTE_MS = 60_000;
-/** Instants, cached: time zone arithmetic takes a hundred times as long as the rest of an evaluation. */
+/** A cache of instants: time zone arithmetic takes a hundred times as long as the rest of an evaluation. */
 const instants = new Memo<EpochMs>(20_000);
 const zones = new Memo<boolean>(1000);
 
 /**
- * Whether the text is the name of a time zone. Offsets, which have no daylight saving time, are rejected, as in Go, and
- * so are old abbreviations such as `PST`, which Intl accepts and Temporal rejects.
+ * Whether the text is the name of a time zone. Offsets, which have no daylight saving time, are rejected, as in Go. So
+ * are old abbreviations such as `PST`, which Intl accepts and Temporal rejects.
  */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name) || name === 'Local' || name.length > 100) return false;

@@ -1,4 +1,4 @@
-/** The items of each key, in their order. Unlike `Map.groupBy`, an item may have several keys, or none. */
+/** The items by key, in their order. Unlike in `Map.groupBy`, an item may have several keys, or none. */
 export function groupByEach<T>(items: readonly T[], keysOf: (item: T) => Iterable<string>): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {

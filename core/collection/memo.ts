@@ -1,4 +1,4 @@
-/** The function, evaluated once for each key. It keeps all results, so it is for one decision. */
+/** The function, evaluated once for each key. It keeps all results, so use it within one decision. */
 export function memoize<In, Out>(
   evaluate: (value: In) => Out,
   keyOf: (value: In) => string = String,
@@ -11,10 +11,10 @@ export function memoize<In, Out>(
   };
 }
 
-/** A cache of a pure function's results, which keeps those that were used last. */
+/** A cache of a pure function's results, which evicts the least recently used ones. */
 export class Memo<Value> {
   readonly #size: number;
-  /** The key that was used last comes last. */
+  /** The most recently used key comes last. */
   readonly #known = new Map<string, Value>();
 
   constructor(size: number) {
