@@ -1,14 +1,14 @@
-/** The reason for a bypass of closed Gates, and the record of its author: a bypass needs a reason that is new. */
+/** The reason for a bypass of closed Gates, and the record of its author. Each bypass needs a new reason. */
 import { BYPASS_REASON, BYPASSED_BY } from '../../api/annotations.ts';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { annotate } from '../kube/annotate.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { isServiceAccount } from '../kube/users.ts';
 
-/** How long a reason counts for a later DELETE or status write by its author, which can't carry a reason. */
+/** The time for which a reason counts for a DELETE or status write by its author, which can't carry a reason. */
 const COUNTS_FOR_MS = 5 * 60_000;
 
-/** Whether the writer may bypass the closed Gates; if not, why. */
+/** Whether the user may bypass the closed Gates; if not, why. */
 export type Bypass = { granted: true } | { granted: false; why: string };
 
 /** The reason that is new in this write; undefined if there is none. */
@@ -17,7 +17,7 @@ export function freshReason(object: AnyObject, oldObject: AnyObject | undefined)
   return oldObject && reason !== undefined && reason !== bypassReason(oldObject) ? reason : undefined;
 }
 
-/** Whether the write brings no other reason than the stored one, which bypasses nothing again. */
+/** Whether the write only repeats the stored reason, which bypasses nothing a second time. */
 export function repeatsReason(object: AnyObject, oldObject: AnyObject | undefined): boolean {
   const reason = bypassReason(object);
   return oldObject !== undefined && reason !== undefined && reason === bypassReason(oldObject);
@@ -38,9 +38,9 @@ export function givenReason(oldObject: AnyObject): { by: string; at: EpochMs; re
 }
 
 /**
- * The object with the record of its reason's author and time; another writer's text in the record is dropped.
- * The record of a bypass stays without its reason, so that no write removes the trace of the write before. It then
- * counts for nothing.
+ * The object with a record of its reason's author and time; text that a client writes into the record is dropped. If
+ * the reason is removed, the record of a bypass stays as a trace, so that no write can hide an earlier one, but has no
+ * effect.
  * @param granted whether the reason bypasses a Gate: otherwise it gets no record
  */
 export function recordReason<T extends AnyObject>(
@@ -59,7 +59,7 @@ export function recordReason<T extends AnyObject>(
 
 const MAX_ENDED_REASON_CHARACTERS = 256;
 
-/** The record on the object as it stays without its reason: `earlier: <time> <user>: <reason>`. */
+/** The record that stays on an object without a reason: `earlier: <time> <user>: <reason>`. */
 export function endedRecord(object: AnyObject): string | undefined {
   const record = object.metadata.annotations?.[BYPASSED_BY];
   const given = givenReason(object);

@@ -1,4 +1,4 @@
-/** Whether each of the Gates that an object requires is open, why not, and which of that a reader may see. */
+/** Whether the Gates that an object requires are open, why not, and how much of that a reader may see. */
 import { OPENED } from '../../api/conditions.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
@@ -13,26 +13,29 @@ import { limitText } from './gateRefs.ts';
 import { type GateRequest, opensFor } from './gateRequests.ts';
 import { evaluateGate } from './gateTimeline.ts';
 
-/** The length of a user's name and of a reason in a message: any user can write a reason. */
+/** The most characters of a user's name or a reason in a message: any user can write a reason. */
 const MAX_QUOTED_CHARACTERS = 120;
 
-/** The closure of a Gate that doesn't exist: a bypass of it ends once the Gate is created, closed. */
+/** The closure of a Gate that doesn't exist: a bypass of it ends once the Gate is created as a closed one. */
 export const ABSENCE = 'missing';
 
 export interface GateResult {
   ref: NamespacedName;
   open: boolean;
   message: string;
-  /** When the Gate changes next by itself. */
+  /** The time of the Gate's next change by itself. */
   until?: EpochMs | undefined;
   missing?: boolean | undefined;
-  /** Whether this is no Gate, but a limit that the object is beyond; the message is its `limitText`. */
+  /** Whether this is not a Gate but a limit that the object exceeds; the message is its `limitText`. */
   isLimit?: boolean | undefined;
   /** Identifies the closure: `closure` in core/gate/gateTimeline.ts. */
   closure?: string | undefined;
   /** The request that closed it, if one did. */
   closedBy?: GateRequest | undefined;
-  /** When the Gate opens by itself; undefined if the next change is only the end of an opening for one version. */
+  /**
+   * The time at which the Gate opens by itself; undefined if the next change is only the end of an opening for one
+   * version.
+   */
   opensAt?: EpochMs | undefined;
   /** The request that opened it, if one did. */
   openedBy?: GateRequest | undefined;
@@ -41,17 +44,18 @@ export interface GateResult {
   /** The approvals that let the version through, the oldest first. */
   approvedBy?: Approval[] | undefined;
   /**
-   * The count of a version that lacks approvals, as text (`1.2.0 has 1 of 2 approvals`) and with the users (`names`).
+   * The approvals of a version that lacks some, as numbers and text (`1.2.0 has 1 of 2 approvals`), and with the users
+   * (`names`).
    */
   lacks?: { have: number; need: number; count: string; names?: string | undefined; how: CommandLine };
-  /** When an approval expires. */
+  /** The time at which the next approval expires. */
   approvalsUntil?: EpochMs | undefined;
 }
 
 /**
  * Evaluates Gates; a missing Gate counts as closed.
  * @param gates the Gates that exist, by `refKey`
- * @param next the next deployment of a Rollout: openings for its version alone count, and so do its approvals
+ * @param next the next deployment of a Rollout, for which openings for its version only, and its approvals, count
  */
 export function evaluateGates(
   refs: readonly NamespacedName[],
@@ -95,8 +99,8 @@ function gateResult(
 }
 
 /**
- * The result for the next deployment: open with enough approvals, and otherwise with their count.
- * No request opens a Gate with approvals.
+ * The result for the next deployment: open if it has enough approvals, otherwise with their count. No request opens a
+ * Gate with approvals.
  */
 function openedByApprovals(result: GateResult, gate: Gate, next: NextDeployment, now: EpochMs): GateResult {
   const verdict = approvalsOn(gate, next, now);
@@ -133,7 +137,7 @@ export function approveGateCommands(closed: readonly GateResult[]): CommandLine[
   return closed.flatMap(({ lacks }) => (lacks ? [lacks.how] : []));
 }
 
-/** The Gate's message, the user who closed it and why, and which approvals the version lacks. */
+/** The Gate's message, the user who closed it, the reason, and the approvals that the version lacks. */
 export function fullMessage({ message, closedBy, lacks }: GateResult): string {
   const text = closedBy ? `${message}, ${requestText(closedBy)}` : message;
   return lacks ? `${text}; ${lacks.names ?? lacks.count}` : text;
@@ -143,8 +147,8 @@ export function fullMessage({ message, closedBy, lacks }: GateResult): string {
 export type ReadableGates = ReadonlySet<string>;
 
 /**
- * The Gates as a reader in `namespace` may see them. A Gate of another namespace that the reader can't read lacks the
- * users who closed it or approved on it, and their reasons.
+ * The Gates as a reader in `namespace` may see them. If the reader can't read a Gate of another namespace, the users
+ * who closed it or approved on it are left out, and their reasons.
  */
 export function redactFor(gates: GateResult[], namespace: string, readable: ReadableGates = new Set()): GateResult[] {
   return gates.map((gate) => {
@@ -166,10 +170,10 @@ function hasHiddenDetails({ ref, closedBy, lacks }: GateResult, namespace: strin
 }
 
 /**
- * When the Gate opened or closed last, by its own status: `now` if the status doesn't show that yet, 0 without the
- * condition.
- * Reports are delayed by a few seconds from this time, so that objects are suspended and resumed first.
- * @param opened what the Gate is now
+ * The time at which the Gate last opened or closed, by its own status: `now` if the status doesn't show that yet, 0
+ * without the condition. Reports are delayed by a few seconds from this time, so that objects are suspended and resumed
+ * first.
+ * @param opened whether the Gate is open now
  */
 export function statusChangedAt(gate: Gate | undefined, opened: boolean, now: EpochMs): EpochMs {
   const shown = findCondition(gate?.status?.conditions, OPENED);

@@ -42,7 +42,7 @@ export function standingApprovals(gate: Gate, now: EpochMs): ApprovalRecord {
 }
 
 /**
- * The record without approvals for Rollouts that were deleted since, or deleted and created again.
+ * The record without approvals for Rollouts that have been deleted, or deleted and created again.
  * @param uids the uids of the existing Rollouts, by `refKey`
  */
 export function withoutDeletedRollouts(
@@ -53,7 +53,7 @@ export function withoutDeletedRollouts(
   return { ...record, given: record.given.filter(isForExisting) };
 }
 
-/** The command that approves the version, of that Rollout, or else of any Rollout. */
+/** The command that approves the version, for that Rollout or else for any. */
 export function approveGateCommand(
   { metadata }: Pick<Gate, 'metadata'>,
   version?: string,

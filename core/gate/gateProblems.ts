@@ -1,6 +1,6 @@
 /**
- * The problems of a Gate: fields that do not parse or compile. Admission denies them, and evaluation ignores those that
- * are stored nevertheless. Also the Warnings of a Gate that is allowed.
+ * The problems of a Gate: fields that don't parse or compile. Admission denies them; evaluation ignores those that were
+ * stored nevertheless. Also the Warnings about an allowed Gate.
  */
 import { OPEN_FOR } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -67,13 +67,13 @@ function aheadText(ms: number): string {
 }
 
 /**
- * Warnings for the writer of a Gate that is allowed: sentences of at most 120 characters.
+ * Warnings about an allowed write of a Gate: sentences of at most 120 characters.
  * @param old undefined for a new Gate
  */
 export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, now: EpochMs): string[] {
   const { accepted, ignored, foreignReasons } = acceptRequests(gate, old, user, now);
   const closing = accepted.find(({ action }) => action === 'close');
-  // A closure with its end in the same write is planned: its times are no mistake.
+  // A closure with its end in the same write was planned: its times are no mistake.
   const hasEnd = closing && accepted.some(({ action, at }) => action === 'open' && at > closing.at);
   const late = hasEnd ? [] : accepted.filter(({ at }) => at > now + CLOCK_TOLERANCE_MS);
   const warnings = late.map(

@@ -9,12 +9,12 @@ import { LIMITS } from '../limits.ts';
 
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Stands for the Gates of an object that requires more than are evaluated. It counts as a closed Gate. */
+/** Stands for the Gates of an object that requires too many to evaluate. It counts as a closed Gate. */
 export const TOO_MANY: NamespacedName = { namespace: '', name: '(too-many)' };
-/** Stands for the Gates of an object that names too many Rollouts or variables. It counts as a closed Gate. */
+/** Stands in for a Gate if an object names too many Rollouts or variables. It counts as a closed Gate. */
 export const TOO_MANY_ROLLOUTS: NamespacedName = { namespace: '', name: '(too-many-rollouts)' };
 
-/** The sentence for each limit, after `held: `. No Gate can have one of these names. */
+/** The sentence for each limit, as the text after `held: `. No Gate can have one of these names. */
 const LIMIT_TEXTS = new Map([
   [
     TOO_MANY.name,
@@ -26,7 +26,7 @@ const LIMIT_TEXTS = new Map([
   ],
 ]);
 
-/** The sentence about the limit that the reference stands for; undefined if it names a Gate. */
+/** The sentence about the limit that the reference stands for; undefined for a reference to a Gate. */
 export function limitText({ namespace, name }: NamespacedName): string | undefined {
   return namespace === '' ? LIMIT_TEXTS.get(name) : undefined;
 }
@@ -41,7 +41,7 @@ export function gatesNamedBy({ spec, metadata }: Rollout): NamespacedName[] {
 }
 
 export interface RequiredGate extends NamespacedName {
-  /** Whether the Gate selects the object; otherwise the object names it. */
+  /** Whether the Gate selects the object; otherwise the object names the Gate. */
   selected?: boolean;
 }
 
@@ -55,8 +55,8 @@ export function requiredGatesOfBinding(spec: FluxBindingSpec | undefined): Requi
 }
 
 /**
- * The Gates in the annotation, each once, in their order; a name without a namespace means the object's own.
- * `problems` has a sentence for each part that names no Gate. Callers treat such a part as a closed Gate.
+ * The Gates in the annotation, each once, in order; a name without a namespace refers to the object's own. `problems`
+ * has a sentence for each part that isn't a Gate's name, which callers treat as a closed Gate.
  */
 export function parseGateRefs(
   annotation: string | undefined,
@@ -65,7 +65,7 @@ export function parseGateRefs(
   const refs: NamespacedName[] = [];
   const problems: string[] = [];
   const parts = splitNames(annotation ?? '');
-  // An annotation with too many parts names nothing: the rest could be a closed Gate.
+  // If there are too many parts, none is parsed: the rest could name a closed Gate.
   for (const part of parts ?? []) {
     if (part === '') continue;
     const [name, ns = namespace, ...rest] = part.split('/').reverse();

@@ -1,15 +1,14 @@
 /**
- * Requests to open or close a Gate: how a write becomes requests, and which of them count now.
- *
- * Only an annotation that a write changes is a request; the one that arrived last counts, whatever the timestamps are.
- * Two changes are no requests: Flux restores Git's value over a user's (its timestamp is older than one that was
- * handled), and a user writes text into the record.
+ * Requests to open or close a Gate: which requests a write makes, and which of them count now. Only a changed
+ * annotation is a request. The request that arrived last counts, regardless of the timestamps. Two changes are no
+ * requests: Flux restores Git's value over a user's (with a timestamp older than a handled one), and a user writes text
+ * into the record.
  *
  * Requests are in three places:
  *
  * 1. the webhook's record (annotation ACCEPTED_REQUEST), which has the order in which they arrived and their users;
- * 2. the status, without a record: it survives if there is no webhook;
- * 3. the RFC's annotations, only when they are newer than both: then they were written while the webhook was down.
+ * 2. the status, if there is no record, because there is no webhook;
+ * 3. the RFC's annotations, only if they are newer than both, because they were written while the webhook was down.
  */
 
 import {
@@ -35,7 +34,9 @@ const GATE_ACTIONS = ['open', 'close'] as const;
 
 export interface GateRequest {
   action: GateAction;
-  /** When it takes effect, as written; a time up to a minute ahead takes effect at once. Whole seconds. */
+  /**
+   * The time at which it takes effect, as written, in whole seconds. A time up to a minute ahead takes effect at once.
+   */
   at: EpochMs;
   by?: string;
   reason?: string;
@@ -46,13 +47,15 @@ export interface GateRequest {
 export interface GateRequests {
   /** The newest request whose time has come. */
   current?: GateRequest;
-  /** A request whose time has not come: it replaces `current` then. */
+  /** A request whose time has not come. At that time it replaces `current`. */
   planned?: GateRequest;
-  /** The timestamp of each action's last request that took effect: a value that a Git sync restores is not newer. */
+  /** The timestamp of each action's last request that took effect. A value that a Git sync restores is not newer. */
   handled: RequestTimes;
-  /** The timestamps in the annotations after the last write through the webhook, of withdrawn requests too. */
+  /**
+   * The timestamps in the annotations after the last write through the webhook, including those of withdrawn requests.
+   */
   seen?: RequestTimes;
-  /** The user who wrote the reason in each annotation: the reason counts for no other user. */
+  /** The user who wrote the reason in each annotation. The reason counts only for that user. */
   reasonBy?: Partial<Record<GateAction, string>>;
 }
 
@@ -61,10 +64,10 @@ type RequestTimes = Partial<Record<GateAction, EpochMs>>;
 export const REQUESTED_AT_KEYS: Record<GateAction, string> = { open: OPEN_REQUESTED_AT, close: CLOSE_REQUESTED_AT };
 export const REASON_KEYS: Record<GateAction, string> = { open: OPEN_REASON, close: CLOSE_REASON };
 
-/** No record of the webhook is longer, even with the longest reasons and user names. */
+/** The longest possible record, with the longest reasons and user names. */
 const MAX_RECORD_CHARACTERS = 65_536;
 
-/** A timestamp at most this far ahead means now: the clocks of laptops, API server and hooks differ. */
+/** A timestamp no further ahead than this means now: the clocks of laptops, API server and hooks differ. */
 export const CLOCK_TOLERANCE_MS = 60_000;
 
 /** The requests at `now`: the stored ones, and annotations that were written while the webhook was down. */
@@ -78,8 +81,8 @@ export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
       request.at !== seen?.[request.action] &&
       request.at > (handled[request.action] ?? Number.NEGATIVE_INFINITY),
   );
-  // The order in which these requests were written is unknown, so their timestamps decide: the result stays the same.
-  // Of two future requests the later one is planned; the earlier one takes effect at its own time.
+  // The order in which these requests were written is unknown, so their timestamps decide, which gives the same result
+  // each time. Of two future requests the later one is planned; the earlier one takes effect at its own time.
   const tolerance = known.planned ? 0 : CLOCK_TOLERANCE_MS;
   const isAhead = ({ at }: GateRequest) => at > now + tolerance;
   const current = sortedRequests([known.current, ...fresh.filter((request) => !isAhead(request))]).at(-1);
@@ -87,7 +90,7 @@ export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
   return { current, planned, handled, seen };
 }
 
-/** The requests in the annotations, in the order in which they count: the later last, and close after open. */
+/** The requests in the annotations in the order in which they count: later ones last, and close after open. */
 function annotatedRequests(gate: Gate): GateRequest[] {
   return sortedRequests(GATE_ACTIONS.map((action) => annotatedRequest(gate, action)));
 }
@@ -146,17 +149,17 @@ export function opensFor(value: string, next: { version: string; rollout: string
 export function parseRequestTime(text: string | undefined): EpochMs | undefined {
   const at = parseTime(text);
   if (!text || at === undefined || at < 0 || at > LAST_INSTANT) return undefined;
-  // Date.parse takes 24:00 for the next day.
+  // Date.parse accepts 24:00 as the next day.
   return dayNumber(text.slice(0, 10)) === undefined || text.slice(11, 13) === '24' ? undefined : wholeSeconds(at);
 }
 
-/** The window in milliseconds, rounded up to seconds as stored times are; undefined if it does not parse. */
+/** The window in milliseconds, rounded up to whole seconds, like stored times; undefined if it doesn't parse. */
 export function parseWindow(text: string): number | undefined {
   const window = parseDuration(text);
   return window === undefined ? undefined : Math.ceil(window / 1000) * 1000;
 }
 
-/** The end of a window, at most the last instant that can be written. */
+/** The end of a window, at most the last instant that can be stored. */
 export function addWindow(at: EpochMs, duration: number): EpochMs {
   return Math.min(at + duration, LAST_INSTANT);
 }
@@ -203,13 +206,16 @@ function parseRequest(entry: Entry): GateRequest | undefined {
     : { action, at, ...withoutEmpty(texts) };
 }
 
-/** The newest request, if it is a close request: it revokes the approvals before it, even if its effect has ended. */
+/** The newest request, if it is a close request. It revokes earlier approvals, even if its effect has ended. */
 export function closeRequestOf(gate: Gate, now: EpochMs): GateRequest | undefined {
   const { current } = gateRequestsOf(gate, now);
   return current?.action === 'close' ? current : undefined;
 }
 
-/** Whether a request to open has an effect: with approvals it only ends a closure, or withdraws a planned one. */
+/**
+ * Whether a request to open has an effect. On a Gate with approvals it can only end a closure, or withdraw a planned
+ * one.
+ */
 export function openRequestHasEffect(gate: Gate, now: EpochMs): boolean {
   return (
     !gate.spec.approvals || closeRequestOf(gate, now) !== undefined || gateRequestsOf(gate, now).planned !== undefined
@@ -217,8 +223,8 @@ export function openRequestHasEffect(gate: Gate, now: EpochMs): boolean {
 }
 
 /**
- * Whether the request to open in a write has an effect: see openRequestHasEffect. It may also end the closure that the
- * write makes. A close request that is only planned doesn't count: the opening would come before it, or replace it.
+ * Whether the request to open in a write has an effect: see openRequestHasEffect. It may also end a closure that the
+ * same write makes. A close request that is only planned doesn't count: the opening would precede or replace it.
  * @param gate the Gate after the write, with the record of its requests
  */
 export function openRequestHasEffectIn(gate: Gate, old: Gate | undefined, now: EpochMs): boolean {
@@ -234,7 +240,7 @@ export interface AcceptedRequests {
   accepted: GateRequest[];
   /** Changed annotations that request nothing new. */
   ignored: GateRequest[];
-  /** Actions whose annotated reason is another user's, for an earlier request: such a reason is not recorded. */
+  /** Actions whose annotated reason another user wrote for an earlier request. Such a reason is not recorded. */
   foreignReasons: GateAction[];
 }
 
@@ -295,7 +301,7 @@ function requestsBefore(old: Gate, now: EpochMs): GateRequests {
 function isHandled({ action, at }: GateRequest, { planned, handled }: GateRequests): boolean {
   if (planned?.action === action && planned.at === at) return true;
   const last = handled[action];
-  // The clocks of two users may differ a little. A sync restores the exact time, or one from long ago.
+  // The clocks of two users may differ a little. A sync restores exactly the old time, or one from long ago.
   return last !== undefined && (at === last || at <= last - CLOCK_TOLERANCE_MS);
 }
 
@@ -307,8 +313,8 @@ function addRequest(requests: GateRequests, request: GateRequest, now: EpochMs):
 }
 
 /**
- * The requests after a change of OPEN_FOR alone, which limits the earlier opening to its version.
- * Removing OPEN_FOR doesn't widen the opening again: Flux strips annotations (docs/facts.md, F5).
+ * The requests after a change of only OPEN_FOR, which limits the earlier opening to that version. Removing OPEN_FOR
+ * doesn't widen the opening again, because Flux strips annotations (docs/facts.md, F5).
  */
 function limitOpening(requests: GateRequests, gate: Gate, by: string): GateRequests {
   const version = gate.metadata.annotations?.[OPEN_FOR];

@@ -1,4 +1,7 @@
-/** `spec.selects`: one Gate for a team, a namespace or a cluster, without annotations on the objects that it holds. */
+/**
+ * Selection (`spec.selects`): one Gate for a team, a namespace or a cluster, without annotations on the objects that it
+ * holds.
+ */
 import { SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import { GATES, GOVERNED_KINDS, governedKindOf, KINDS } from '../../api/kinds.ts';
 import type { KubeObject, ObjectName } from '../../api/kubernetes.ts';
@@ -19,11 +22,11 @@ export type SelectsLabel = typeof SELECTS_LABEL | typeof SELECTS_ROLLOUTS_LABEL;
 
 /** Gates that may select Flux objects and Rollouts of one namespace. */
 export interface GateSelectors {
-  /** Gates that do not select are ignored. */
+  /** Gates without a selection are ignored. */
   gates: readonly Gate[];
   /** Labels of the Namespace. */
   namespaceLabels: Readonly<Record<string, string>>;
-  /** Whether there are more Gates than one list returns: they count as closed. */
+  /** Whether there are more Gates than one list returns. The others count as closed. */
   truncated?: boolean;
 }
 
@@ -63,8 +66,8 @@ export function gateSelects(
 }
 
 /**
- * Whether the Gate selects the Rollout: only if its `kinds` lists Rollouts, because an older Gate, written for Flux
- * objects, must not begin to hold deployments.
+ * Whether the Gate selects the Rollout. It must list Rollouts in `kinds`, so that older Gates for Flux objects don't
+ * begin to hold deployments.
  */
 export function gateSelectsRollout(
   gate: Gate,
@@ -114,8 +117,8 @@ export function selectsNamespace(
 }
 
 /**
- * The result of a match; false for a selector that does not compile: admission denies it, and one such Gate must not
- * stop the hooks of every Flux object.
+ * The result of a match; false for an invalid selector. Admission denies those, and a stored one must not stop the
+ * hooks of every Flux object.
  */
 function compiled(match: () => boolean): boolean {
   try {
@@ -146,7 +149,10 @@ export function selectsLabels(gate: Gate): Record<SelectsLabel, string | undefin
   };
 }
 
-/** The problem of a Gate that selects beyond its namespace. A stored Gate continues to hold. */
+/**
+ * The problem of a Gate that selects beyond its namespace in an installation that forbids it. A stored Gate still
+ * holds.
+ */
 export const BEYOND_FORBIDDEN =
   'spec.selects.namespaceSelector: NO_CROSS_NAMESPACE_REFS forbids Gates that hold objects of other namespaces.';
 

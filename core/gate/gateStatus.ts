@@ -1,4 +1,4 @@
-/** A Gate's status and its Events, and when to compute them again. */
+/** A Gate's status and Events, and the time to compute them again. */
 import { GATE_CLOSED, OPENED, READY, RECEIVER_READY, STALLED } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalsStatus, Gate, GateStatus } from '../../api/types.ts';
@@ -17,47 +17,53 @@ import type { GateEvaluation } from './gateTimeline.ts';
 const REQUIRERS_IN_STATUS = 100;
 const UNREACHED_IN_STATUS = 20;
 
-/** How long after an opening or closing the objects that it has not reached are reported. */
+/** The delay from an opening or closing to the report of objects that it has not reached. */
 const REACHES_MS = 10_000;
 
-/** The interval of Gates without `spec.interval`: the most that their count of requirers is late. */
+/** The interval of Gates without `spec.interval`. Their count of requirers is at most this late. */
 const DEFAULT_INTERVAL_MS = 60_000;
 /**
- * How long after a change of a Gate its requirers are counted more often, and how often: objects that it selects report
- * it some seconds after the change.
+ * After a change of a Gate, its requirers are counted more often for `SETTLES_MS`, because the objects that it selects
+ * name it only some seconds later.
  */
 const SETTLES_MS = 60_000;
 const SETTLING_INTERVAL_MS = 5000;
-/** Not shorter than the age of the lists from which requirers are counted: nothing else changes between edges. */
+/**
+ * The shortest interval: as long as the maximum age of the lists from which requirers are counted, because nothing else
+ * changes between openings and closings.
+ */
 const MIN_INTERVAL_MS = 30_000;
 const MAX_INTERVAL_MS = LIMITS.resyncAfterSeconds * 1000;
-/** The most by which an interval is shortened, always the same for one Gate: Gates created together drift apart. */
+/**
+ * The largest part by which a Gate's interval is shortened, so that Gates created together drift apart. Constant for
+ * each Gate.
+ */
 const INTERVAL_SPREAD = 0.1;
 
-/** The objects that the hook has read for a Gate. */
+/** The state that the hook has read for a Gate. */
 export interface GateFacts {
-  /** When these objects were read; undefined if they are unknown. */
+  /** The time at which the objects were read; undefined if they are unknown. */
   readAt?: EpochMs | undefined;
-  /** The objects that require the Gate; undefined if unknown now: the last count stays. */
+  /** The objects that require the Gate; undefined if unknown, so that the last count stays. */
   requirers?: readonly Requirer[] | undefined;
-  /** The Flux objects among the requirers that nothing suspends. */
+  /** The Flux objects among the requirers that aren't suspended. */
   unheld?: GateStatus['notHeldObjects'] | undefined;
   /** The Flux objects that are still suspended although the Gate is open. */
   unresumed?: GateStatus['notResumedObjects'] | undefined;
   /** Approvals; undefined for a Gate without `spec.approvals`. */
   approvals?: ApprovalsStatus | undefined;
-  /** The path for calls, or why there is none; undefined if the Gate takes no calls. */
+  /** The path for calls, or why there is none; undefined if the Gate accepts no calls. */
   receiver?: { path: string } | { problem: string; reason: string } | undefined;
 }
 
 /**
- * The whole status; equal to the one before if nothing has changed. It has no undefined values: Metacontroller would
- * find a key without a value different forever.
+ * The complete status; equal to the previous one if nothing has changed. It has no undefined values: Metacontroller
+ * would find such a key different at every sync.
  */
 export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFacts, now: EpochMs): GateStatus {
   const { request, cause, planned, requestedAt, resetToDefaultAt, until } = evaluation;
   const { receiver, requirers, approvals } = facts;
-  // Objects that were read earlier show the state before.
+  // Objects that were read earlier may show the previous state.
   const isStable = hasLasted(gate, evaluation, facts.readAt ?? now);
   const unheld = evaluation.opened || !isStable ? [] : facts.unheld;
   const unresumed = evaluation.opened && isStable ? facts.unresumed : [];
@@ -89,10 +95,7 @@ function firstEntries<Each extends object>(all: readonly Each[]): Each[] | undef
   return all.length > 0 ? all.slice(0, UNREACHED_IN_STATUS) : undefined;
 }
 
-/**
- * Whether the Gate had been in its state for so long at this time that all requirers should have been suspended or
- * resumed.
- */
+/** Whether the Gate had been in its state long enough at this time for all requirers to be suspended or resumed. */
 function hasLasted({ status }: Gate, { opened }: GateEvaluation, at: EpochMs): boolean {
   const shown = findCondition(status?.conditions, OPENED);
   const since = shown?.status === (opened ? 'True' : 'False') ? parseTime(shown.lastTransitionTime) : undefined;
@@ -106,7 +109,7 @@ function nextConditions(
   now: EpochMs,
 ): Condition[] {
   const status = opened ? 'True' : 'False';
-  // The RFC's words come first: clients may look for them.
+  // The RFC's words come first, because clients may match them.
   const text = cause?.by ? `${message}, ${requestText(cause)}` : message;
   const isOpen = { type: OPENED, status, reason: 'ReconciliationSucceeded', message: text } as const;
   let conditions = setCondition(gate.status?.conditions, isOpen, now).filter(
@@ -163,7 +166,7 @@ export function resyncSeconds(
   return Math.ceil(next) / 1000;
 }
 
-/** Whether the Gate was created or changed a moment ago; a write of its status is no change. */
+/** Whether the Gate was created or changed a moment ago; a write of the status doesn't count. */
 export function isSettling({ metadata }: Gate, now: EpochMs): boolean {
   const writes = (metadata.managedFields ?? []).filter(({ subresource }) => !subresource).map(({ time }) => time);
   return [metadata.creationTimestamp, ...writes].some((text) => {
@@ -196,7 +199,7 @@ export function gateEvents({ status: before }: Gate, after: GateStatus, forOther
   const is = findCondition(after.conditions, OPENED);
   if (was && is && was.status !== is.status) {
     add(is.status === 'True' ? 'GateOpened' : 'GateClosed', is.message, is.lastTransitionTime, 'b');
-    // The message of this Event has the user and the reason: the request's own Event sends no second notification.
+    // This Event's message has the user and the reason, so the request's own Event sends no notification.
     return events.map((event) => (event.order === 'b' ? { ...event, forOthers } : { ...event, quiet: true }));
   }
   return events;

@@ -1,4 +1,4 @@
-/** Whether a Gate is open. Hooks and webhooks both decide from this; docs/gates.md has the rules. */
+/** Decides whether a Gate is open, for hooks and webhooks. The rules are in docs/gates.md. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { type Period, periodsOf } from '../calendar/activeRules.ts';
@@ -30,7 +30,10 @@ export interface GateEvaluation {
    * The one version that the Gate is open for, see `opensFor`; for everything else it is closed (`opened` is false).
    */
   openFor?: string | undefined;
-  /** Whether a request to open opens it: on a Gate with approvals only if it is open without the requests to close. */
+  /**
+   * Whether a request to open opens it. A Gate with approvals opens only if it would be open without the requests to
+   * close.
+   */
   opensByRequest: boolean;
 }
 
@@ -65,7 +68,10 @@ interface CompiledSchedule {
   problems: FieldProblem[];
 }
 
-/** Schedules by their objects, which never change: a Gate is evaluated for each version that a Rollout may deploy. */
+/**
+ * A cache by object identity, since schedules never change in place: a Gate is evaluated for each version that a
+ * Rollout may deploy.
+ */
 const compiledSchedules = new WeakMap<GateSchedule, CompiledSchedule>();
 
 function compileSchedule(schedule: GateSchedule): CompiledSchedule {
@@ -84,13 +90,13 @@ function timelineOf(gate: Gate, now: EpochMs): { timeline: Timeline; problems: F
     gate,
     periodAt: compiled?.periodAt,
     window: gate.spec.window === undefined ? undefined : parseWindow(gate.spec.window),
-    // Without a valid window the end of a request is unknown: none counts.
+    // With an invalid window the end of a request is unknown, so none counts.
     requests: badWindow.length > 0 ? { handled: {} } : countingRequests(gate, now),
   };
   return { timeline, problems: [...requestProblems(gate), ...badWindow, ...(compiled?.problems ?? [])] };
 }
 
-/** The requests that count: on a Gate with approvals a request to open only ends the closure before it. */
+/** The requests that count. On a Gate with approvals a request to open only ends the closure before it. */
 function countingRequests(gate: Gate, now: EpochMs): GateRequests {
   const { current, planned, ...rest } = gateRequestsOf(gate, now);
   const counts = (request: GateRequest | undefined) =>
@@ -98,7 +104,10 @@ function countingRequests(gate: Gate, now: EpochMs): GateRequests {
   return { ...rest, current: counts(current), planned: counts(planned) };
 }
 
-/** Whether the request is the reason for the state. A request for the default state is one although it ends at once. */
+/**
+ * Whether the request is the reason for the state. A request for the default state is, although its effect ends at
+ * once.
+ */
 function isCause(state: GateState, reset: EpochMs | undefined, request: GateRequest | undefined): boolean {
   if (state.cause !== 'default') return state.cause === 'request';
   return request !== undefined && reset === request.at && (request.action === 'open') === state.opened;
@@ -116,8 +125,8 @@ function messageOf(state: GateState, cause: GateRequest | undefined, until?: Epo
 }
 
 /**
- * Identifies a closure of a Gate: which request made it, and when it ends by itself. undefined for a Gate that is
- * closed by default. A planned request does not count before its time, and changes no end.
+ * Identifies a closure of a Gate by the request that made it and the time at which it ends by itself. undefined for a
+ * Gate that is closed by default. A planned request doesn't count before its time, and changes no end.
  */
 function closureOf({ requests, ...rest }: Timeline, now: EpochMs): string | undefined {
   const { planned: _, ...unplanned } = requests;
@@ -127,7 +136,7 @@ function closureOf({ requests, ...rest }: Timeline, now: EpochMs): string | unde
   return (end === undefined ? by : `${by}~${formatTime(end)}`) || undefined;
 }
 
-/** The Warning for a write whose opening for one version sets an end to a closure that had none. */
+/** The Warning about an opening for one version that gives an end to a closure without one. */
 export function endedClosureWarnings(gate: Gate, old: Gate | undefined, now: EpochMs): string[] {
   const before = old && evaluateGate(old, now);
   const { openFor, resetToDefaultAt } = evaluateGate(gate, now);
@@ -142,8 +151,8 @@ export function endedClosureWarnings(gate: Gate, old: Gate | undefined, now: Epo
 // without a window until the opposite request; a request for the default state ends it at once.
 // An opening for one version never counts as the default state: for everything else the Gate is closed.
 // With a schedule every request holds for the window, and comes before the calendar. Without a window a closure lasts
-// until a user opens the Gate, and an opening until the calendar's next change: one hotfix must not end the freeze of
-// every Friday to come.
+// until a user opens the Gate, and an opening until the calendar's next change, so that one hotfix doesn't end the
+// freezes of all later Fridays.
 
 interface GateState {
   opened: boolean;
@@ -154,7 +163,7 @@ interface GateState {
 
 interface Override {
   from: EpochMs;
-  /** The end; Infinity: the opposite request. */
+  /** The end; Infinity means until the opposite request. */
   to: EpochMs;
   state: GateState;
 }
@@ -163,12 +172,14 @@ interface Timeline {
   gate: Gate;
   /** The periods of the calendar; undefined without one. */
   periodAt: ((at: EpochMs) => Period) | undefined;
-  /** Milliseconds; undefined: until the opposite request. */
+  /** In milliseconds; undefined means until the opposite request. */
   window: number | undefined;
   requests: GateRequests;
 }
 
-/** The most steps in a row that change no state: a planned request, ends of overrides, changes of the calendar. */
+/**
+ * The most consecutive steps without a change of state: a planned request, ends of overrides, changes of the calendar.
+ */
 const MAX_STEPS = 8;
 
 function stateAt(timeline: Timeline, at: EpochMs): GateState {
@@ -213,7 +224,7 @@ function stateWithoutRequests({ gate, periodAt }: Timeline, at: EpochMs): GateSt
   return { opened: gate.spec.default === 'opened', cause: 'default' };
 }
 
-/** The next instant at which an input of the state changes. Windows that have the default state change nothing. */
+/** The next instant at which an input of the state changes. Windows with the default state change nothing. */
 function nextStep(timeline: Timeline, at: EpochMs): EpochMs | undefined {
   const { gate, periodAt, requests } = timeline;
   const override = overrideAt(timeline, at);

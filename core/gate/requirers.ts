@@ -23,8 +23,9 @@ export function requirersOf(gate: Gate, requiring: Requiring): Requirer[] {
 }
 
 /**
- * The requirers that block the deletion of a closed Gate: those of its own namespace, and those that it selects.
- * Any user of another namespace may name the Gate: such an object doesn't count, and stays held without the Gate.
+ * The requirers that block the deletion of a closed Gate: those in its own namespace, and those that it selects. An
+ * object of another namespace that merely names the Gate doesn't count, because any user could create one; without the
+ * Gate it stays held.
  */
 export function requirersBlockingDeletion(gate: Gate, requiring: Requiring): Requirer[] {
   const { namespace } = identityOf(gate);
@@ -54,8 +55,8 @@ function requirersWithSelection(
   return [...objects, ...requiring].sort((a, b) => (requirerText(a.requirer) < requirerText(b.requirer) ? -1 : 1));
 }
 
-// The objects that may require a Gate, out of all in the cluster: found by the Gates that they name and by their
-// namespace, so that the evaluation of one Gate costs what it concerns.
+// An index of all objects in the cluster by the Gates that they name and by their namespace, so that the cost of
+// evaluating a Gate depends only on the objects that may require it.
 
 /** A function that returns the objects that may require a Gate. The lists must not change afterwards. */
 export function requiringIndex(all: RequiringObjects): (gate: Gate) => RequiringObjects {
@@ -78,7 +79,7 @@ export function requiringIndex(all: RequiringObjects): (gate: Gate) => Requiring
   };
 }
 
-/** A function that returns the objects that name a Gate, and those of the namespaces for which `reaches` holds. */
+/** A function that returns the objects that name a Gate, and those in namespaces for which `reaches` is true. */
 function indexOf<T extends Pick<KubeObject, 'metadata'>>(
   objects: readonly T[],
   gatesOf: (object: T) => readonly NamespacedName[],
