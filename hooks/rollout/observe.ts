@@ -297,9 +297,9 @@ export async function readBindingsAfterApply(rollout: Rollout, call: HookCall): 
 
 /**
  * The objects bound to the Rollout, as they are now. In a burst each Rollout of the namespace needs a list, and a list
- * of thousands takes a quarter of a second of the API server's time: so they share one, and each reads its own objects
- * again. Only an object that was bound within the last second and has no FluxBinding yet may be missing: the webhook
- * holds it.
+ * of thousands takes a quarter of a second of the API server's time: so they share one, and all but the one that lists
+ * read their own objects again. Only an object that was bound within the last second and has no FluxBinding yet may be
+ * missing: the webhook holds it.
  */
 async function liveBoundObjects(
   rollout: Rollout,
@@ -308,17 +308,28 @@ async function liveBoundObjects(
 ): Promise<readonly FluxObject[]> {
   // The first deployment often comes a moment after its objects were bound.
   if (!rollout.status?.history?.length) return recentBindableObjects(rollout, 0, call);
-  const listed = await recentBindableObjects(rollout, MAX_AGE_BEFORE_DEPLOYMENT_MS, call);
+  let isListedNow = false;
+  const listed = await recentBindableObjects(rollout, MAX_AGE_BEFORE_DEPLOYMENT_MS, call, () => {
+    isListedNow = true;
+  });
+  if (isListedNow) return listed;
   const known = boundObjectNames(rollout, bindings, listed);
   return known.length > MAX_OBJECT_READS ? recentBindableObjects(rollout, 0, call) : readObjects(known, call.cluster);
 }
 
-/** The metadata of the objects that annotations may bind to a Rollout of the namespace, at most `maxAgeMs` old. */
+/**
+ * The metadata of the objects that annotations may bind to a Rollout of the namespace, at most `maxAgeMs` old.
+ * @param onList called if they are listed for this call
+ */
 function recentBindableObjects(
   { metadata }: Rollout,
   maxAgeMs: number,
   { cluster, sharedReads }: HookCall,
+  onList?: () => void,
 ): Promise<FluxObject[]> {
   const { namespace = '' } = metadata;
-  return sharedReads.recent(maxAgeMs, `bound in ${namespace}`, () => listBindableObjects(namespace, cluster));
+  return sharedReads.recent(maxAgeMs, `bound in ${namespace}`, () => {
+    onList?.();
+    return listBindableObjects(namespace, cluster);
+  });
 }
