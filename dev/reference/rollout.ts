@@ -89,11 +89,11 @@ function hasSucceeded({ bakedHours, upstream }: Circumstances['after'][number], 
 /** docs/promotion.md "Whose approval counts". */
 function isApproved({ approvals, given = [] }: RolloutGateSpec, of: Circumstances): boolean {
   if (!approvals) return true;
-  const asked = [of.wantedVersion, of.forceDeploy, of.bypassGates].includes(of.deployed);
+  const isRequested = [of.wantedVersion, of.forceDeploy, of.bypassGates].includes(of.deployed);
   const approvers = given
     .filter(({ tag, hours }) => tag === of.deployed && !(approvals.expire && hours >= 1))
     .map(({ by }) => by)
-    .filter((by) => !by.startsWith('system:') && !(approvals.notByRequester && asked && by === of.requester));
+    .filter((by) => !by.startsWith('system:') && !(approvals.notByRequester && isRequested && by === of.requester));
   return new Set(approvers).size >= approvals.required;
 }
 
@@ -130,8 +130,8 @@ export function objections(of: Circumstances): string[] {
     ...unless(deployed !== before?.tag, 'it is deployed already'),
   ];
   if (of.rolledBackFrom !== undefined) {
-    const asked = of.wantedVersion || forceDeploy;
-    return [...always, ...unless(!asked, 'a user requests a version'), ...rollbackObjections(of)];
+    const requested = of.wantedVersion || forceDeploy;
+    return [...always, ...unless(!requested, 'a user requests a version'), ...rollbackObjections(of)];
   }
   // "Approvals hold every deployment but a rollback."
   always.push(

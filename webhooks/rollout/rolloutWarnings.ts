@@ -30,8 +30,8 @@ export async function rolloutWarnings(
   call: WebhookCall,
 ): Promise<string[]> {
   const { wantedVersion, forceDeploy } = newRequests(rollout, before);
-  const asked = wantedVersion ?? forceDeploy;
-  const requested = asked && asked !== rollout.status?.history?.[0]?.version.tag ? asked : undefined;
+  const version = wantedVersion ?? forceDeploy;
+  const requested = version && version !== rollout.status?.history?.[0]?.version.tag ? version : undefined;
   const read = await Promise.all([
     absentGateWarnings(rollout, before, call),
     requested === undefined ? [] : closedGateWarnings(rollout, before, requested, call),
