@@ -33,8 +33,8 @@ export function dueAt(
   const last = parseTime(status?.prometheus?.measurements?.[0]?.time);
   // Stored times have whole seconds: a value measured in the second of the apply may be older than the apply.
   const afterApply = cutoff === undefined ? Number.NEGATIVE_INFINITY : cutoff + 1000;
-  // Any reporter may write any time into the status.
-  if (last === undefined || last > now) return afterApply;
+  // Any reporter may write any time into the status. One that is less ahead is of a replica with another clock.
+  if (last === undefined || last > now + CLOCK_DIFFERENCE_MS) return afterApply;
   return Math.max(last + intervalMs, afterApply);
 }
 

@@ -102,7 +102,7 @@ describe('between two measurements', () => {
   it.each([
     ['has no measurement', undefined],
     ['was measured an hour ago', at('11:00:00')],
-    ['was measured in the future', at('12:00:01')],
+    ['was measured more than a minute in the future', at('12:01:01')],
   ])('where it %s, one of the last interval will do, and no older one', async (_, time) => {
     const measurements = time ? [{ time, result: 'InRange' as const }] : [];
     const { queries } = await sync(check({ ...measured, prometheus: { failures: 0, measurements } }));

@@ -132,6 +132,12 @@ describe('the next measurement', () => {
     ['after the deployment, not after the interval of what was reset', { status: 'Pending' }, NOW - 5000, NOW - 4000],
     ['after an interval, long after the deployment', measuredAt(at('11:59:30')), NOW - 50_000, NOW + 30_000],
     [
+      'after an interval, if a replica whose clock is ahead has measured',
+      measuredAt(at('12:00:05')),
+      undefined,
+      NOW + 65_000,
+    ],
+    [
       'whatever time in the future somebody writes',
       measuredAt('2099-01-01T00:00:00Z'),
       undefined,
