@@ -11,17 +11,9 @@ import { isStale } from '../../core/status/revision.ts';
 import { readSelectors } from '../../live/gateReads.ts';
 import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
 import { readChecks, withPresentHealth } from './healthReads.ts';
-import { wakesOnGrant } from './liveBudgets.ts';
-import {
-  carriedDeployments,
-  liveRollout,
-  mayChangeUnseen,
-  observe,
-  readBindingsAfterApply,
-  readBlockers,
-  readBound,
-  relatedRules,
-} from './observe.ts';
+import { carriedDeployments, liveRollout, readBindingsAfterApply, readBlockers, readBound } from './liveReads.ts';
+import { mayChangeUnseen, observe } from './observe.ts';
+import { relatedRules, wakesOnGrant } from './relatedRules.ts';
 
 /** The interval without an ImagePolicy: the creation of one that no rule relates triggers no sync. */
 const POLICY_REQUEUE_SECONDS = 30;

@@ -1,5 +1,5 @@
 /**
- * The inputs of a Rollout's plan: all that was read for it, by hooks/rollout/observe.ts; its settings; and the part of
+ * The inputs of a Rollout's plan: all that was read for it, by hooks/rollout; its settings; and the part of
  * its status from which a plan starts.
  */
 import type { ImagePolicy } from '../../../api/flux.ts';

@@ -1,4 +1,5 @@
 /** Problems of a Rollout's spec: with any, nothing is deployed and no bake progresses. */
+import type { Settings } from '../../../api/ports.ts';
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';
 import { healthCheckLabels } from '../../health/association.ts';
 import { durationProblem } from '../../kube/duration.ts';
@@ -71,10 +72,10 @@ export function foreignRefProblems({ metadata, spec }: Rollout): string[] {
   ];
 }
 
-/** The Rollout without its references to other namespaces, so that nothing is read there for it. */
-export function withoutForeignRefs(rollout: Rollout): Rollout {
+/** The Rollout without the references that the installation forbids, so that nothing is read there for it. */
+export function withAllowedRefs(rollout: Rollout, { noCrossNamespaceRefs }: Settings): Rollout {
   const { metadata, spec } = rollout;
-  if (!spec) return rollout;
+  if (!spec || !noCrossNamespaceRefs) return rollout;
   const isOwn = ({ namespace }: { namespace?: string }) => !namespace || namespace === metadata.namespace;
   const { namespaceSelector: _, ...health } = spec.healthCheckSelector ?? {};
   return {

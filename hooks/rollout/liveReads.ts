@@ -1,0 +1,146 @@
+/**
+ * What a deployment depends on, read live before it: caches of different kinds lag differently, and a deployment can't
+ * be undone.
+ */
+import type { FluxObject } from '../../api/flux.ts';
+import { CLUSTER_ROLLOUT_BUDGETS, KINDS_WITH_MANAGED_FIELDS, ROLLOUT_BUDGETS, ROLLOUTS } from '../../api/kinds.ts';
+import type { ClusterReader, HookCall, ResourceRef } from '../../api/ports.ts';
+import type { Budget, FluxBinding, Rollout } from '../../api/types.ts';
+import { boundObjectNames, completeBindings, currentBindings } from '../../core/binding/boundObjects.ts';
+import { type Budgets, budgetsOf, namespaceSelectorOf } from '../../core/budget/selectingBudgets.ts';
+import type { GateSelectors } from '../../core/gate/gateSelection.ts';
+import { without } from '../../core/kube/names.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { type CarriedDeployment, deploymentsCarriedBy } from '../../core/rollout/deployment/entry.ts';
+import type { Observed } from '../../core/rollout/evaluation/observed.ts';
+import { requiredGatesOf } from '../../core/rollout/evaluation/requiredGates.ts';
+import { withAllowedRefs } from '../../core/rollout/evaluation/specProblems.ts';
+import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
+import { listBindableObjects, listBindings, readGates, refRules } from '../../live/gateReads.ts';
+import { listRolloutGates, namespaceLabels, objectsOfKinds, readObjects } from '../../live/objectReads.ts';
+import { withRestingChecks } from './healthReads.ts';
+import { metadataOf, upstreamOf } from './observe.ts';
+
+/** Reads live everything that may block a version, except the Gates of objects that were bound a moment ago. */
+export async function readBlockers(
+  { rollout, imagePolicy, bindings, healthChecks }: Observed,
+  selectors: GateSelectors,
+  call: HookCall,
+): Promise<Partial<Observed>> {
+  const allowed = withAllowedRefs(rollout, call.settings);
+  const gateRefs = requiredGatesOf([allowed], bindings, selectors);
+  const [rolloutGates, gates, upstream, budgets, checks] = await Promise.all([
+    listRolloutGates(rollout, call.cluster),
+    readGates(gateRefs, call.cluster),
+    upstreamOf(allowed, call),
+    liveBudgets(rollout, call.cluster),
+    withRestingChecks(rollout, healthChecks, call),
+  ]);
+  const metadata = metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
+  return { gateRefs, gates, rolloutGates, upstream, budgets, healthChecks: checks, ...metadata };
+}
+
+/** The budgets that select the Rollout, as they are now. */
+async function liveBudgets(rollout: Rollout, cluster: ClusterReader): Promise<Budgets> {
+  const { namespace = '' } = rollout.metadata;
+  const lists = await Promise.all([
+    listBudgets(CLUSTER_ROLLOUT_BUDGETS, cluster),
+    listBudgets({ ...ROLLOUT_BUDGETS, namespace }, cluster),
+  ]);
+  const budgets = lists.flat();
+  const isNeeded = budgets.some((budget) => namespaceSelectorOf(budget) !== undefined);
+  const labels = isNeeded ? await namespaceLabels(namespace, cluster) : {};
+  const isTruncated = lists.some(({ length }) => length > LIMITS.listedBudgets);
+  return budgetsOf(rollout, budgets, labels, isTruncated);
+}
+
+/** The budgets: one more than the limit if there are too many; none while the CRD isn't installed. */
+async function listBudgets(ref: ResourceRef, cluster: ClusterReader): Promise<Budget[]> {
+  if (!(await cluster.serves(ref))) return [];
+  return cluster.list<Budget>({ ...ref, atMost: LIMITS.listedBudgets + 1 });
+}
+
+/** The objects that are bound to the Rollout now, with their Gates. */
+export async function readBound(
+  observed: Observed,
+  selectors: GateSelectors,
+  call: HookCall,
+): Promise<Pick<Observed, 'bindings' | 'gateRefs' | 'gates'>> {
+  const { rollout } = observed;
+  const objects = await liveBoundObjects(rollout, observed.bindings, call);
+  const bindings = currentBindings([rollout], objects, observed.bindings, selectors, refRules(call.settings));
+  const gateRefs = requiredGatesOf([withAllowedRefs(rollout, call.settings)], bindings, selectors);
+  const others = await readGates(without(gateRefs, observed.gateRefs), call.cluster);
+  return { bindings, gateRefs, gates: new Map([...observed.gates, ...others]) };
+}
+
+/** The Rollout as it is stored; undefined if it is gone. */
+export function liveRollout({ metadata }: Rollout, cluster: ClusterReader): Promise<Rollout | undefined> {
+  const { namespace = '', name = '' } = metadata;
+  return cluster.get<Rollout>({ ...ROLLOUTS, namespace, name });
+}
+
+// The objects bound to the Rollout, live.
+
+/** The Rollout's deployments that Flux objects of its namespace carry. */
+export async function carriedDeployments({ metadata }: Rollout, cluster: ClusterReader): Promise<CarriedDeployment[]> {
+  const { namespace = '', name = '' } = metadata;
+  const objects = await objectsOfKinds(KINDS_WITH_MANAGED_FIELDS, namespace, cluster);
+  return deploymentsCarriedBy(objects, name);
+}
+
+/** The maximum age of the list of objects once the newest deployment is applied: see `readBindingsAfterApply`. */
+const MAX_AGE_AFTER_APPLY_MS = 5000;
+/** The maximum age before a deployment, which reads the bound objects of the list again: see `liveBoundObjects`. */
+const MAX_AGE_BEFORE_DEPLOYMENT_MS = 1000;
+/** The most reads of single objects. With more bound objects, the Rollout lists the namespace's objects instead. */
+const MAX_OBJECT_READS = 8;
+
+/**
+ * The bindings of the objects bound to the Rollout, for a deployment that seems to be applied everywhere. Their Gates
+ * don't matter. An object that was bound in the last seconds may be missing: the webhook has given it the version.
+ */
+export async function readBindingsAfterApply(rollout: Rollout, call: HookCall): Promise<FluxBinding[]> {
+  const bindings = await listBindings([rollout], call.cluster);
+  const objects = await recentBindableObjects(rollout, MAX_AGE_AFTER_APPLY_MS, call);
+  return completeBindings([rollout], objects, bindings);
+}
+
+/**
+ * The objects bound to the Rollout, as they are now. In a burst each Rollout of the namespace needs a list, and a list
+ * of thousands takes a quarter of a second of the API server's time: so they share one, and all but the one that lists
+ * read their own objects again. Only an object that was bound within the last second and has no FluxBinding yet may be
+ * missing: the webhook holds it.
+ */
+async function liveBoundObjects(
+  rollout: Rollout,
+  bindings: readonly FluxBinding[],
+  call: HookCall,
+): Promise<readonly FluxObject[]> {
+  // The first deployment often comes a moment after its objects were bound.
+  if (!rollout.status?.history?.length) return recentBindableObjects(rollout, 0, call);
+  let isListedNow = false;
+  const listed = await recentBindableObjects(rollout, MAX_AGE_BEFORE_DEPLOYMENT_MS, call, () => {
+    isListedNow = true;
+  });
+  if (isListedNow) return listed;
+  const known = boundObjectNames(rollout, bindings, listed);
+  return known.length > MAX_OBJECT_READS ? recentBindableObjects(rollout, 0, call) : readObjects(known, call.cluster);
+}
+
+/**
+ * The metadata of the objects that annotations may bind to a Rollout of the namespace, at most `maxAgeMs` old.
+ * @param onList called if they are listed for this call
+ */
+function recentBindableObjects(
+  { metadata }: Rollout,
+  maxAgeMs: number,
+  { cluster, sharedReads }: HookCall,
+  onList?: () => void,
+): Promise<FluxObject[]> {
+  const { namespace = '' } = metadata;
+  return sharedReads.recent(maxAgeMs, `bound in ${namespace}`, () => {
+    onList?.();
+    return listBindableObjects(namespace, cluster);
+  });
+}
