@@ -32,7 +32,7 @@ export function earlyDecision(
  * Whether a write changes nothing that Rollouts and Gates govern, and so needs no decision.
  * On an object that we suspended even an unchanged write is decided, since it may be its applier's apply, which resumes
  * it. A write of finalizers is not, so that the object can be deleted without this server.
- * manifests/webhooks/mutating.yaml repeats this in CEL: `changed`, `nothing-governed-changed`, `something-else-changed`.
+ * In CEL, in manifests/webhooks/mutating.yaml: `changed`, `nothing-governed-changed` and `something-else-changed`.
  */
 export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean {
   const same = (['annotations', 'labels', 'ownerReferences'] as const).every((field) =>
