@@ -1,6 +1,6 @@
 /**
  * Ranges in `policy.semver.range` of an ImagePolicy, as Flux's library reads them (Masterminds/semver, constraints.go).
- * Each comparator becomes plain comparisons. Forms that npm's semver reads differently are read as the library does.
+ * Each comparator becomes plain comparisons.
  */
 import { compareVersions, parseVersion, type Version } from './semanticVersion.ts';
 
@@ -133,8 +133,7 @@ function boundsOf(operator: string, version: Version, wild: Wild): [bounds: Boun
 
 /** The least of all versions with these numbers, which has the prerelease 0. */
 function edge(numbers: readonly [bigint, bigint, bigint]): Version {
-  const version: Version = { numbers, prerelease: ['0'], strict: true };
-  return parseVersion(`${numbers.join('.')}-0`) ?? version;
+  return { numbers, prerelease: [0], strict: true };
 }
 
 function testOf({ bounds, not = false, exceptPrerelease }: Comparator): VersionRange {
