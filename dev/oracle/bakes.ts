@@ -2,8 +2,8 @@
  * Checks outcomes of deployments, when `bakeStatus` becomes Succeeded or Failed, against what was stored before: an
  * independent, minimal version of docs/rollouts.md "Bake".
  *
- * Hooks read HealthChecks as they decide: one counts as Healthy if any version that was current at `bakeEndTime` or later
- * was Healthy. Bound objects are from a cache: hooks may not have seen one that was bound after `freshSince`.
+ * Hooks read HealthChecks as they decide: one counts as Healthy if any version that was current at `bakeEndTime` or
+ * later was Healthy. Bound objects are from a cache: hooks may not have seen one that was bound after `freshSince`.
  */
 import type { AnyObject } from '../client/send.ts';
 import { durationMs } from '../reference/values.ts';
