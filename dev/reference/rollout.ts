@@ -154,14 +154,13 @@ function rollbackObjections(of: Circumstances): string[] {
   const { deployed, rolledBackFrom, past, barriers, onFailure } = of;
   const [before] = past;
   const good = lastGood(past);
-  const since = past.slice(0, good).map(({ tag }) => tag);
   return [
     ...unless(onFailure === 'Rollback', `onFailure is ${onFailure}`),
     ...unless(before?.bakeStatus === 'Failed', 'nothing has failed'),
     ...unless(before?.tag === rolledBackFrom, 'another version has failed'),
     ...unless(before?.rolledBackFrom === undefined, 'it was a rollback that has failed'),
     ...unless(past[good]?.tag === deployed, 'it is not the last version that succeeded'),
-    ...unless(!since.some((tag) => barriers.includes(tag)), 'a version that cannot be undone was deployed since'),
+    ...unless(!crossesBarrier(past, good, barriers), 'it crosses a version that cannot be undone'),
     ...unless(isOfImage(of), 'it was deployed from another image'),
   ];
 }
@@ -218,10 +217,17 @@ function mayRollBack(of: Circumstances): boolean {
     onFailure === 'Rollback' &&
     past[0]?.rolledBackFrom === undefined &&
     target !== undefined &&
-    !past.slice(0, good).some(({ tag }) => barriers.includes(tag)) &&
+    !crossesBarrier(past, good, barriers) &&
     isOfImage(of) &&
     !rolloutGates.some((gate) => gate.rejectedVersions?.includes(target))
   );
+}
+
+/** "No rollback goes from it, or from a later release, to an earlier one." */
+function crossesBarrier(past: readonly Past[], good: number, barriers: readonly string[]): boolean {
+  const isDeployed = (tag: string) => past.slice(0, good).some((entry) => entry.tag === tag);
+  const isBetween = (tag: string) => minor(tag) > minor(past[good]!.tag) && minor(tag) <= minor(past[0]!.tag);
+  return past[good] !== undefined && barriers.some((tag) => isDeployed(tag) || isBetween(tag));
 }
 
 /**

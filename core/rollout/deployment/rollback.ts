@@ -40,6 +40,8 @@ interface RollbackInputs {
   available: readonly VersionInfo[];
   /** Releases whose metadata forbids a rollback from them. */
   barriers: readonly string[];
+  /** Whether a tag is newer than another, in the order of the policy. */
+  isNewer: (tag: string, than: string) => boolean;
   /** Releases whose metadata is still missing. */
   awaited: readonly string[];
   now: EpochMs;
@@ -57,6 +59,7 @@ export function rollbackOf({
   image,
   available,
   barriers,
+  isNewer,
   awaited,
   rejectedBy,
   now,
@@ -74,7 +77,10 @@ export function rollbackOf({
     return noRollback('NoSucceededVersion', from, 'the history has no other version whose last deployment succeeded');
   const since = history.slice(0, history.indexOf(target));
   const undone = since.map(({ version }) => version.tag);
-  const barrier = undone.find((tag) => tag === config.barrier || barriers.includes(tag));
+  // A later release has the changes of a barrier that was skipped.
+  const isBetween = (tag: string) => isNewer(tag, target.version.tag) && !isNewer(tag, from);
+  const marked = [...(config.barrier === undefined ? [] : [config.barrier]), ...barriers];
+  const barrier = undone.find((tag) => marked.includes(tag)) ?? marked.find(isBetween);
   if (barrier !== undefined) {
     const source =
       barrier === config.barrier ? 'spec.rollback.barrier' : `the release's annotation ${ROLLBACK_BARRIER}`;

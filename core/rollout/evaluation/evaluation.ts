@@ -119,7 +119,7 @@ function versionsNow(
   const { rollout, imagePolicy, rolloutGates } = observed;
   const [head] = history;
   const rejected = rejections(available, rolloutGates, rollout.status?.rejectedReleases, now);
-  const { candidates, withdrawn, young } = releasesAfter(available, head?.version.tag, imagePolicy, {
+  const { candidates, withdrawn, young, isNewer } = releasesAfter(available, head?.version.tag, imagePolicy, {
     rejected: new Set(rejected.map(({ tag }) => tag)),
     rolledBack: new Set(rolledBack),
     youngUntil: (release) => youngUntil(release, config.minimumReleaseAge, now),
@@ -135,6 +135,7 @@ function versionsNow(
     image: imageOfReleases(rollout, imagePolicy),
     available,
     barriers,
+    isNewer,
     awaited: observed.awaited,
     rejectedBy: (tag) => rejectedBy(rolloutGates, tag),
     now,

@@ -21,6 +21,7 @@ interface NextReleases {
   withdrawn: Withdrawal[];
   /** Releases that become candidates once they are old enough, newest first. */
   young: YoungRelease[];
+  isNewer: ReleaseOrder['isNewer'];
 }
 
 /** How many withdrawn, and how many young releases a status lists. */
@@ -75,6 +76,7 @@ export function releasesAfter(
   return {
     candidates: selectable.filter(({ tag }) => !isYoung.has(tag)),
     young,
+    isNewer: order.isNewer,
     withdrawn: evaluated
       .flatMap(({ release: { tag }, reason }) => (reason === undefined ? [] : [{ tag, reason }]))
       .slice(-MAX_LISTED_RELEASES)
