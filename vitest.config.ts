@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { SlowestFiles } from './test/support/slowestFiles.ts';
 
 // For all that tests start, again and again: Node keeps what it compiled, and the API server collects its garbage less
 // often.
@@ -30,6 +31,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
+    reporters: ['default', new SlowestFiles()],
     projects: [
       {
         test: {
