@@ -1,6 +1,6 @@
 /**
  * Ranges in `policy.semver.range` of an ImagePolicy, as Flux's library reads them (Masterminds/semver, constraints.go).
- * Each comparator becomes plain comparisons.
+ * Each comparator becomes plain comparisons. Forms that npm's semver reads differently are read as the library does.
  */
 import { compareVersions, parseVersion, type Version } from './semanticVersion.ts';
 
@@ -133,7 +133,8 @@ function boundsOf(operator: string, version: Version, wild: Wild): [bounds: Boun
 
 /** The least of all versions with these numbers, which has the prerelease 0. */
 function edge(numbers: readonly [bigint, bigint, bigint]): Version {
-  return { numbers, prerelease: [0], strict: true };
+  const version: Version = { numbers, prerelease: ['0'], strict: true };
+  return parseVersion(`${numbers.join('.')}-0`) ?? version;
 }
 
 function testOf({ bounds, not = false, exceptPrerelease }: Comparator): VersionRange {
