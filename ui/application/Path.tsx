@@ -32,15 +32,17 @@ export function Path({ application }: { application: Application }) {
           </Node>
         ) : (
           <Node icon="release" tone="calm" title="none yet">
-            the ImagePolicy has selected nothing
+            no release is known
           </Node>
         )}
       </Column>
       <Column title="Before it is deployed">
         {between.length > 0 ? (
           between.map((step) => <StepNode key={step.id} step={step} />)
-        ) : (
+        ) : version ? (
           <Node icon="done" tone="good" title="Nothing blocks it" />
+        ) : (
+          <Node icon="empty" tone="calm" title="No version" />
         )}
       </Column>
       <Column title="Flux">

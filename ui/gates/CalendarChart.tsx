@@ -13,6 +13,10 @@ const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
 /** The smallest width of a band, in pixels: it stays visible beside the line of the present. */
 const MIN_BAND_WIDTH = 7;
+/** A band has its text if so many characters, or all of them, fit: a shorter part tells nothing. */
+const MIN_CHARACTERS = 12;
+const CHARACTER_WIDTH = 7;
+const BAND_PADDING = 24;
 
 /** A Gate or a schedule. */
 interface CalendarLine {
@@ -121,13 +125,15 @@ function BandBox({ band, x, width, from }: { band: Band; x: (time: number) => nu
   const right = Math.min(band.to ? x(Date.parse(band.to)) : width, width);
   if (right <= 0 || left >= width || band.state === 'open') return null;
   const text = bandText(band);
+  const label = band.why.replace(/^closed /, '');
+  const isReadable = right - left > Math.min(label.length, MIN_CHARACTERS) * CHARACTER_WIDTH + BAND_PADDING;
   return (
     <span
       class={`band${band.planned ? ' planned' : ''}${band.state === 'partly' ? ' for-one' : ''}`}
       style={{ left: `${left}px`, width: `${Math.max(right - left - 1, MIN_BAND_WIDTH)}px` }}
       title={text}
     >
-      <span class="clip band-text">{right - left > 60 ? band.why.replace(/^closed /, '') : ''}</span>
+      <span class="clip band-text">{isReadable && label}</span>
       <span class="hidden">{text}</span>
     </span>
   );

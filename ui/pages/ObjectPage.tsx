@@ -77,7 +77,7 @@ function factsOf({ rollouts, revision }: ObjectDetails): [string, preact.Compone
     </a>
   ));
   return [
-    ...(links.length > 0 ? [['Its version comes from', links] as [string, preact.ComponentChildren]] : []),
+    ...(links.length > 0 ? [['Version from', links] as [string, preact.ComponentChildren]] : []),
     ...(revision ? [['Revision', revision] as [string, string]] : []),
   ];
 }
