@@ -37,7 +37,7 @@ export const history: CommandDefinition = {
       const [before, after] = pairOf(options.diff, entries);
       const diff = deploymentDiff(deploymentView(before), deploymentView(after));
       if (options.output) terminal.printText(await structuredText(diff, options.output));
-      else for (const line of diff.lines(style)) terminal.print(line);
+      else for (const line of diffLines(diff, style)) terminal.print(line);
       return EXIT.ok;
     }
     const views = entries.map(deploymentView);
@@ -127,36 +127,41 @@ function span(from: string | undefined, to: string | undefined): string {
   return start === undefined || end === undefined ? '-' : ageText(end - start);
 }
 
-/** The details of a release, and the outcome of its deployment. */
-const RELEASE = ['version', 'imageVersion', 'digest', 'revision', 'created'] as const;
-const DEPLOYMENT = ['at', 'outcome', 'message', 'reason'] as const;
+/** The compared fields: of the release, and of its deployment. */
+const COMPARED = [
+  'version',
+  'imageVersion',
+  'digest',
+  'revision',
+  'created',
+  'at',
+  'outcome',
+  'message',
+  'reason',
+] as const;
 const LABELS: Record<string, string> = { imageVersion: 'image version', at: 'deployed' };
 
-interface Difference {
-  field: string;
-  before: string;
-  after: string;
+interface DeploymentDiff {
+  /** The ids of the deployments. */
+  before: number;
+  after: number;
+  differences: { field: string; before: string; after: string }[];
 }
 
-/** The differences between two deployments. `lines`: as text for a terminal. */
-function deploymentDiff(before: DeploymentView, after: DeploymentView) {
-  const all: Difference[] = [
-    ...RELEASE.map((field) => ({ field, before: before[field] ?? '', after: after[field] ?? '' })),
-    ...DEPLOYMENT.map((field) => ({ field, before: before[field] ?? '', after: after[field] ?? '' })),
+function deploymentDiff(before: DeploymentView, after: DeploymentView): DeploymentDiff {
+  const all = [
+    ...COMPARED.map((field) => ({ field, before: before[field] ?? '', after: after[field] ?? '' })),
     { field: 'by', before: before.by.name, after: after.by.name },
   ];
-  const differences = all.filter((each) => each.before !== each.after);
-  return {
-    before: before.id,
-    after: after.id,
-    differences,
-    lines: (style: Style): string[] =>
-      table([
-        ['', `${before.id}`, `${after.id}`].map((cell) => style.strong(cell)),
-        ...differences.map(({ field, before, after }) => [
-          LABELS[field] ?? field,
-          ...[before, after].map((value) => style.text(value) || '-'),
-        ]),
-      ]),
-  };
+  return { before: before.id, after: after.id, differences: all.filter((each) => each.before !== each.after) };
+}
+
+function diffLines({ before, after, differences }: DeploymentDiff, style: Style): string[] {
+  return table([
+    ['', `${before}`, `${after}`].map((cell) => style.strong(cell)),
+    ...differences.map((each) => [
+      LABELS[each.field] ?? each.field,
+      ...[each.before, each.after].map((value) => style.text(value) || '-'),
+    ]),
+  ]);
 }

@@ -108,17 +108,24 @@ describe('a version that waits for a Gate of another namespace and for a Rollout
     expect(out).toContain('closed by sre: INC-7');
   });
 
-  it('get -o json is the page’s Application, and -o yaml has the same content', async () => {
-    const [json, yaml] = await Promise.all([seen(waits!, 'get app -o json'), seen(waits!, 'get app -o yaml')]);
-    expect(JSON.parse(json.out)).toMatchObject({
+  it('get -o json is the page’s Application', async () => {
+    const { out } = await seen(waits!, 'get app -o json');
+    expect(JSON.parse(out)).toMatchObject({
       namespace: NAMESPACE,
       name: 'app',
       state: 'waits',
       waiting: { version: '1.1.0' },
       runs: { version: '1.0.0', outcome: 'Succeeded' },
     });
-    expect(parse(yaml.out)).toEqual(JSON.parse(json.out));
   });
+
+  it.each(['get app', 'why app', 'history app', 'history app --diff 1 1', 'calendar', 'audit'])(
+    '%s has the same content as JSON and as YAML',
+    async (line) => {
+      const [json, yaml] = await Promise.all(['json', 'yaml'].map((format) => seen(waits!, `${line} -o ${format}`)));
+      expect(parse(yaml!.out)).toEqual(JSON.parse(json!.out));
+    },
+  );
 });
 
 it('names unreadable kinds once for all Rollouts, below them', async () => {
