@@ -16,8 +16,9 @@ import { createAccessReviewer, withRememberedAnswers } from './server/cluster/ac
 import { createReader } from './server/cluster/clusterReader.ts';
 import { resourcePath } from './server/cluster/paths.ts';
 import { createTransport, loadKubeConfig, type Transport } from './server/cluster/transport.ts';
-import { type Config, ConfigError, ENVIRONMENT, readConfig } from './server/config.ts';
+import { type Config, ENVIRONMENT, readConfig } from './server/config.ts';
 import { createDecisionLog, loggedEvents } from './server/decisionLog.ts';
+import { ConfigError } from './server/environment.ts';
 import { createConfirmedEvents } from './server/events/confirmed.ts';
 import { createEventSink, everySink, type StoredEvent } from './server/events/eventSink.ts';
 import { watchNameKey } from './server/events/nameKey.ts';

@@ -1,6 +1,6 @@
 /** The configuration, read once from the environment. All mistakes are reported together. */
 import type { Settings } from '../api/ports.ts';
-import { isLogLevel, LOG_LEVELS, type LogLevel } from './log.ts';
+import { type Environment, environmentReader } from './environment.ts';
 
 /** Paths of PEM files. */
 export interface TlsFiles {
@@ -60,25 +60,14 @@ export const ENVIRONMENT: Record<string, string> = {
 
 const SYNC_FIELD_MANAGERS = 'kustomize-controller,helm-controller,flux-operator';
 
-export class ConfigError extends Error {}
-
-/** Reads the configuration. @throws ConfigError that names every wrong variable */
-export function readConfig(env: Record<string, string | undefined>) {
-  const mistakes: string[] = [];
-  const port = (name: string, fallback: number) => {
-    const value = Number(env[name] ?? fallback);
-    if (!Number.isInteger(value) || value < 0 || value > 65535) mistakes.push(`${name}=${env[name]} is not a port`);
-    return value;
-  };
+/** The configuration. @throws ConfigError that names every wrong variable */
+export function readConfig(env: Environment) {
+  const { mistakes, number, port, oneOf, flag, logLevel, list, refuseMistakes } = environmentReader(env);
   const optionalPort = (name: string) => (env[name] ? port(name, 0) : undefined);
-  const onFailure = env.ON_FAILURE || 'Continue';
-  if (onFailure !== 'Continue' && onFailure !== 'Hold') {
-    mistakes.push(`ON_FAILURE=${onFailure} is neither Continue nor Hold`);
-  }
   const { WEBHOOK_TLS_CERT: cert, WEBHOOK_TLS_KEY: key } = env;
   if (!cert !== !key) mistakes.push('WEBHOOK_TLS_CERT and WEBHOOK_TLS_KEY go together, but only one is set');
   const clientCa = env.WEBHOOK_CLIENT_CA;
-  const webhookClients = listOf(env.WEBHOOK_CLIENT_NAMES);
+  const webhookClients = list('WEBHOOK_CLIENT_NAMES');
   if (clientCa && !cert) mistakes.push('WEBHOOK_CLIENT_CA is set, but the webhook is off: set WEBHOOK_TLS_CERT too');
   if (webhookClients.length > 0 && !clientCa)
     mistakes.push('WEBHOOK_CLIENT_NAMES has no effect without WEBHOOK_CLIENT_CA');
@@ -86,29 +75,19 @@ export function readConfig(env: Record<string, string | undefined>) {
   if (previous && !token) mistakes.push('HOOKS_PREVIOUS_TOKEN_FILE has no effect without HOOKS_TOKEN_FILE');
   if (env.INPUTS_PORT && !(env.RECEIVER_PORT && cert))
     mistakes.push('INPUTS_PORT has no effect without RECEIVER_PORT and WEBHOOK_TLS_CERT');
-  const delay = Number(env.SHUTDOWN_DELAY_SECONDS ?? 0);
-  if (!(delay >= 0 && delay <= 300))
-    mistakes.push(`SHUTDOWN_DELAY_SECONDS=${env.SHUTDOWN_DELAY_SECONDS} is not between 0 and 300`);
-  const flag = (name: string) => {
-    const value = env[name] || 'false';
-    if (value !== 'true' && value !== 'false') mistakes.push(`${name}=${value} is neither true nor false`);
-    return value === 'true';
-  };
   const eventsAddress = env.EVENTS_ADDR || undefined;
   if (eventsAddress && !/^https?:\/\//.test(eventsAddress))
     mistakes.push(`EVENTS_ADDR=${eventsAddress} is not an http(s) URL`);
-  const oidcIssuers = listOf(env.OIDC_ISSUERS);
+  const oidcIssuers = list('OIDC_ISSUERS');
   const notIssuers = oidcIssuers.filter((each) => !isIssuer(each));
   if (notIssuers.length > 0)
     mistakes.push(`OIDC_ISSUERS=${notIssuers.join(',')} is not an https URL without user, query and fragment`);
-  const logLevel = env.LOG_LEVEL || 'info';
-  if (!isLogLevel(logLevel)) mistakes.push(`LOG_LEVEL=${logLevel} is not one of ${LOG_LEVELS.join(', ')}`);
   const settings: Settings = {
-    onFailure: onFailure as Settings['onFailure'],
+    onFailure: oneOf('ON_FAILURE', ['Continue', 'Hold']),
     likeKuberik: flag('LIKE_KUBERIK'),
     metacontrollerUser: env.METACONTROLLER_USER || 'system:serviceaccount:metacontroller:metacontroller',
-    bypassServiceAccounts: listOf(env.BYPASS_SERVICE_ACCOUNTS),
-    syncFieldManagers: listOf(env.SYNC_FIELD_MANAGERS || SYNC_FIELD_MANAGERS),
+    bypassServiceAccounts: list('BYPASS_SERVICE_ACCOUNTS'),
+    syncFieldManagers: list('SYNC_FIELD_MANAGERS', SYNC_FIELD_MANAGERS),
     noCrossNamespaceRefs: flag('NO_CROSS_NAMESPACE_REFS'),
     ...(env.COPY_IMAGE && { copyImage: env.COPY_IMAGE }),
     allowLocalRegistries: flag('ALLOW_LOCAL_REGISTRIES'),
@@ -134,23 +113,15 @@ export function readConfig(env: Record<string, string | undefined>) {
     tls,
     webhookClients,
     hooksToken,
-    logLevel: logLevel as LogLevel,
+    logLevel: logLevel(),
     logLevelFile: env.LOG_LEVEL_FILE || undefined,
-    shutdownDelaySeconds: delay,
+    shutdownDelaySeconds: number('SHUTDOWN_DELAY_SECONDS', 0, 0, 300),
     settings,
   };
-  if (mistakes.length > 0) throw new ConfigError(mistakes.join('; '));
+  refuseMistakes();
   return config;
 }
 
 function isIssuer(text: string): boolean {
-  const url = URL.parse(text);
-  return url?.protocol === 'https:' && !/[?#@\s]/.test(text);
-}
-
-function listOf(text = ''): string[] {
-  return text
-    .split(',')
-    .map((each) => each.trim())
-    .filter(Boolean);
+  return URL.parse(text)?.protocol === 'https:' && !/[?#@\s]/.test(text);
 }

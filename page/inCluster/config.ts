@@ -1,6 +1,7 @@
 /** The configuration of the page in a cluster, from its environment. All mistakes are reported together. */
-import { ConfigError, type TlsFiles } from '../../server/config.ts';
-import { isLogLevel, LOG_LEVELS, type LogLevel } from '../../server/log.ts';
+import type { TlsFiles } from '../../server/config.ts';
+import { type Environment, environmentReader } from '../../server/environment.ts';
+import type { LogLevel } from '../../server/log.ts';
 import type { KeyFiles } from './cookies.ts';
 import type { Naming } from './identity.ts';
 
@@ -74,47 +75,41 @@ export const PAGE_ENVIRONMENT: Record<string, string> = {
 /** The most namespaces: each takes a dozen watches for each reader. */
 const MAX_NAMESPACES = 10;
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** The configuration. @throws ConfigError with all invalid variables */
 export function readPageConfig(env: Environment): PageConfig {
-  const mistakes: string[] = [];
-  const number = (name: string, fallback: number, least: number, most: number) => {
-    const value = Number(env[name] ?? fallback);
-    if (!(Number.isInteger(value) && value >= least && value <= most))
-      mistakes.push(`${name}=${env[name]} is not a number from ${least} to ${most}`);
-    return value;
-  };
+  const read = environmentReader(env);
+  const { mistakes, number, port, logLevel, list, refuseMistakes } = read;
   const origin = env.UI_ORIGIN ?? '';
   if (!origin)
     mistakes.push("UI_ORIGIN is not set: it is the page's address in browsers, https://rollouts.example.com");
   else if (!isOrigin(origin)) mistakes.push(`UI_ORIGIN=${origin} is not https:// and a host, without a path`);
   const { UI_TLS_CERT: cert, UI_TLS_KEY: key, UI_PROXY_CLIENT_CA: clientCa } = env;
   if (!cert !== !key) mistakes.push('UI_TLS_CERT and UI_TLS_KEY go together, but only one is set');
-  const logLevel = env.LOG_LEVEL || 'info';
-  if (!isLogLevel(logLevel)) mistakes.push(`LOG_LEVEL=${logLevel} is not one of ${LOG_LEVELS.join(', ')}`);
-  const namespaces = listOf(env.UI_NAMESPACES || 'default');
+  const namespaces = list('UI_NAMESPACES', 'default');
   if (namespaces.length > MAX_NAMESPACES) mistakes.push(`UI_NAMESPACES has more than ${MAX_NAMESPACES} namespaces`);
   const config: PageConfig = {
-    port: number('UI_PORT', 8080, 0, 65_535),
+    port: port('UI_PORT', 8080),
     host: env.HOST || '::',
     origin,
     ...(cert && key && { tls: { cert, key, ...(clientCa && { clientCa }) } }),
-    signIn: readProxy(env, mistakes) ?? readIssuer(env, mistakes),
+    signIn: readProxy(env, read) ?? readIssuer(env, mistakes),
     sessionSeconds: number('UI_SESSION_MINUTES', 60, 5, 720) * 60,
     clusterName: env.UI_CLUSTER_NAME || 'cluster',
     ...(env.UI_CLUSTERS && { clustersFolder: env.UI_CLUSTERS }),
     namespaces,
-    logLevel: logLevel as LogLevel,
+    logLevel: logLevel(),
     ...(env.LOG_LEVEL_FILE && { logLevelFile: env.LOG_LEVEL_FILE }),
     shutdownDelaySeconds: number('SHUTDOWN_DELAY_SECONDS', 0, 0, 300),
   };
-  if (mistakes.length > 0) throw new ConfigError(mistakes.join('; '));
+  refuseMistakes();
   return config;
 }
 
 /** The settings of a proxy; undefined if none is set. */
-function readProxy(env: Environment, mistakes: string[]): Extract<PageConfig['signIn'], { by: 'proxy' }> | undefined {
+function readProxy(
+  env: Environment,
+  { mistakes, list }: ReturnType<typeof environmentReader>,
+): Extract<PageConfig['signIn'], { by: 'proxy' }> | undefined {
   const names = ['UI_PROXY_CLIENT_NAMES', 'UI_PROXY_USER_HEADER', 'UI_PROXY_GROUPS_HEADER'];
   const set = names.filter((name) => env[name]);
   if (!env.UI_PROXY_CLIENT_CA) {
@@ -127,7 +122,7 @@ function readProxy(env: Environment, mistakes: string[]): Extract<PageConfig['si
   return {
     by: 'proxy',
     proxy: {
-      clients: listOf(env.UI_PROXY_CLIENT_NAMES),
+      clients: list('UI_PROXY_CLIENT_NAMES'),
       userHeader: (env.UI_PROXY_USER_HEADER || 'x-forwarded-user').toLowerCase(),
       groupsHeader: (env.UI_PROXY_GROUPS_HEADER || 'x-forwarded-groups').toLowerCase(),
     },
@@ -181,11 +176,4 @@ function isOrigin(text: string): boolean {
 function isIssuer(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && isTrusted(url) && !/[?#@\s]/.test(text);
-}
-
-function listOf(text = ''): string[] {
-  return text
-    .split(',')
-    .map((each) => each.trim())
-    .filter(Boolean);
 }

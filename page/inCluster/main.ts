@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadKubeConfig } from '../../server/cluster/transport.ts';
-import { ConfigError } from '../../server/config.ts';
+import { ConfigError } from '../../server/environment.ts';
 import { createLeveledLog } from '../../server/log.ts';
 import { type Assets, typeOf } from '../assets.ts';
 import { PAGE_ENVIRONMENT, readPageConfig } from './config.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, ENVIRONMENT, readConfig } from '../../server/config.ts';
+import { ENVIRONMENT, readConfig } from '../../server/config.ts';
+import { ConfigError } from '../../server/environment.ts';
 
 describe('configuration', () => {
   it('reads the settings of --help, and no others', () => {
@@ -30,6 +31,11 @@ describe('configuration', () => {
         oidcIssuers: [],
       },
     });
+  });
+
+  it('an empty variable is as if it were absent', () => {
+    const env = { HOOKS_PORT: '', ON_FAILURE: '', LOG_LEVEL: '', TRUST_PUBLISHERS: '', SHUTDOWN_DELAY_SECONDS: '' };
+    expect(readConfig(env)).toEqual(readConfig({}));
   });
 
   it('reads the values', () => {
@@ -75,7 +81,7 @@ describe('configuration', () => {
     { env: { RECEIVER_PORT: '-1' }, words: 'RECEIVER_PORT=-1' },
     { env: { INPUTS_PORT: '9443', RECEIVER_PORT: '9292' }, words: 'INPUTS_PORT has no effect without' },
     { env: { LOG_LEVEL: 'loud' }, words: 'LOG_LEVEL=loud is not one of silent, error, warn, info, debug, trace' },
-    { env: { ON_FAILURE: 'Retry' }, words: 'ON_FAILURE=Retry is neither Continue nor Hold' },
+    { env: { ON_FAILURE: 'Retry' }, words: 'ON_FAILURE=Retry is not one of Continue, Hold' },
     { env: { WEBHOOK_TLS_CERT: '/tls.crt' }, words: 'WEBHOOK_TLS_CERT and WEBHOOK_TLS_KEY go together' },
     { env: { WEBHOOK_CLIENT_CA: '/ca.crt' }, words: 'WEBHOOK_CLIENT_CA is set, but the webhook is off' },
     { env: { HOOKS_PREVIOUS_TOKEN_FILE: '/previous' }, words: 'HOOKS_PREVIOUS_TOKEN_FILE has no effect without' },
