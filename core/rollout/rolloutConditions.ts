@@ -178,7 +178,7 @@ function upstreamCondition(
     );
   }
   if (!blockers.some(({ type, version }) => type === 'Upstream' && version !== undefined)) return undefined;
-  const names = verdicts.flatMap(({ waits }) => waits ?? []);
+  const names = verdicts.flatMap(({ wait }) => wait?.text ?? []);
   const reason = verdicts.some(({ isMissing }) => isMissing) ? 'RolloutNotFound' : 'NotSucceeded';
   return trueCondition(WAITING_FOR_ROLLOUTS, reason, `Version ${choice.version} waits for ${names.join(', ')}`);
 }

@@ -223,7 +223,7 @@ function upstreamBlockers({ choice, rolloutGatesResult, upstream }: BlockerInput
   const isPromoted = rolloutGatesResult.promoted.some(({ tag }) => tag === version);
   if (!isForward(choice) || isPromoted) return [];
   return upstream
-    .filter(({ waits, isMissing, problem }) => (version === undefined ? isMissing || problem : waits !== undefined))
+    .filter(({ wait, isMissing, problem }) => (version === undefined ? isMissing || problem : wait))
     .map(({ ref, isMissing, problem, wait }) => ({
       type: 'Upstream',
       effect: wait?.isUnderWay ? 'Waits' : 'Blocks',

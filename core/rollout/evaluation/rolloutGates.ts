@@ -230,10 +230,10 @@ function approvalSummary(
   };
 }
 
-function upstreamSummary({ name, allowed, waits }: UpstreamVerdict, candidates: readonly VersionInfo[]): GateSummary {
+function upstreamSummary({ name, allowed, wait }: UpstreamVerdict, candidates: readonly VersionInfo[]): GateSummary {
   const [newest] = candidates;
-  if (!newest) return { ...UPSTREAM, name, passing: true, message: waits ?? 'Gate is passing' };
-  const message = waits === undefined ? 'Gate is passing' : `${newest.tag} waits for ${waits}`;
+  if (!newest) return { ...UPSTREAM, name, passing: true, message: wait?.text ?? 'Gate is passing' };
+  const message = wait ? `${newest.tag} waits for ${wait.text}` : 'Gate is passing';
   return { ...UPSTREAM, name, passing: true, allowedVersions: allowed.slice(0, LIMITS.listedVersions), message };
 }
 

@@ -18,16 +18,25 @@ export interface UpstreamRollouts {
   problem?: OrderProblem;
 }
 
+/** The wait of a candidate for an upstream Rollout. */
+interface UpstreamWait {
+  /** The cause; in a verdict with the Rollout: `Rollout 'staging' (…)`. */
+  text: string;
+  /** Whether the candidate may still be let through without a user. */
+  isUnderWay: boolean;
+  since?: EpochMs | undefined;
+  /** When it is let through by time alone. */
+  until?: EpochMs;
+}
+
 /** The verdict of one upstream Rollout on the candidates. */
 export interface UpstreamVerdict {
   /** The name in `status.gates`, `after/staging`: no RolloutGate can have such a name. */
   name: string;
   /** Tags of the candidates that it lets through, newest first. */
   allowed: string[];
-  /** Why the newest candidate waits: `Rollout 'staging' (…)`. */
-  waits?: string;
-  /** The same as data, if the upstream Rollout was found. */
-  wait?: { isUnderWay: boolean; since?: EpochMs | undefined; until?: EpochMs | undefined };
+  /** The wait of the newest candidate, or of any if the upstream Rollout is missing or the order has a problem. */
+  wait?: UpstreamWait;
   ref: NamespacedName;
   isMissing: boolean;
   /** The reason why the order as a whole lets nothing through. */
@@ -53,23 +62,20 @@ export function evaluateUpstream(
     const title = upstreamName(ref, home);
     const { namespace, name } = ref;
     const verdict = { name: `after/${title}`, ref: { namespace, name }, isMissing: found === undefined };
+    const titled = (text: string) => `Rollout '${title}' (${text})`;
     if (upstream?.problem) {
       const { reason: problem, message } = upstream.problem;
-      return { ...verdict, problem, allowed: [], waits: `Rollout '${title}' (${message})` };
+      return { ...verdict, problem, allowed: [], wait: unsatisfied(titled(message)) };
     }
-    if (!found) return { ...verdict, allowed: [], waits: `Rollout '${title}' (${missingText(ref, home)})` };
-    const outcomeOf = outcomes(found, ref, now);
-    const evaluated = candidates.map((candidate) => ({ candidate, outcome: outcomeOf(candidate) }));
-    const [newest] = evaluated;
-    const times = evaluated.flatMap(({ outcome }) => outcome.at ?? []);
+    if (!found) return { ...verdict, allowed: [], wait: unsatisfied(titled(missingText(ref, home))) };
+    const waitOf = waitFinder(found, ref, now);
+    const evaluated = candidates.map((candidate) => ({ tag: candidate.tag, wait: waitOf(candidate) }));
+    const first = evaluated[0]?.wait;
+    const times = evaluated.flatMap(({ wait }) => wait?.until ?? []);
     return {
       ...verdict,
-      allowed: evaluated.flatMap(({ candidate, outcome }) => (outcome.satisfied ? [candidate.tag] : [])),
-      ...(newest &&
-        !newest.outcome.satisfied && {
-          waits: `Rollout '${title}' (${newest.outcome.why})`,
-          wait: waitOf(newest.outcome),
-        }),
+      allowed: evaluated.flatMap(({ tag, wait }) => (wait ? [] : [tag])),
+      ...(first && { wait: { ...first, text: titled(first.text) } }),
       ...(times.length > 0 && { requeueAt: times.reduce((a, b) => Math.min(a, b)) }),
     };
   });
@@ -88,23 +94,14 @@ export function newestSucceeded(
   return succeededDeployments(history).find(({ version }) => !rolledBack.includes(version.tag))?.version;
 }
 
-interface Outcome {
-  satisfied: boolean;
-  why?: string;
-  /** When it is satisfied by time alone. */
-  at?: EpochMs;
-  /** Whether the deployment there may still succeed without a user. */
-  isUnderWay?: true;
-  since?: EpochMs | undefined;
-}
-
-function waitOf({ at, isUnderWay, since }: Outcome): NonNullable<UpstreamVerdict['wait']> {
-  return { isUnderWay: isUnderWay ?? at !== undefined, since, until: at };
-}
-
 const COMPARED_TEXT: Record<Match, string> = { tag: 'it', digest: 'its digest', revision: 'its revision' };
 
-function outcomes(upstream: Rollout, ref: UpstreamRef, now: EpochMs): (candidate: VersionInfo) => Outcome {
+/** Finds the wait of a candidate; undefined if it is let through. */
+function waitFinder(
+  upstream: Rollout,
+  ref: UpstreamRef,
+  now: EpochMs,
+): (candidate: VersionInfo) => UpstreamWait | undefined {
   const entryOf = newestEntries(upstream.status?.history ?? [], ref.match);
   const rolledBack = new Set(upstream.status?.rolledBackReleases);
   return (candidate) => {
@@ -116,7 +113,7 @@ function outcomes(upstream: Rollout, ref: UpstreamRef, now: EpochMs): (candidate
     const entry = entryOf(candidate);
     if (!entry) return unsatisfied(`has no deployment of ${COMPARED_TEXT[ref.match]} in its history`);
     if (rolledBack.has(entry.version.tag)) return unsatisfied('was rolled back there');
-    return upstreamOutcome(entry, ref, now);
+    return waitForDeployment(entry, ref, now);
   };
 }
 
@@ -140,19 +137,15 @@ function keysOf({ tag, digest, revision }: VersionInfo, match: Match): string[] 
   return match === 'revision' && revision ? [...digests, `revision ${revision}`] : digests;
 }
 
-function upstreamOutcome(entry: HistoryEntry, { bakedFor }: UpstreamRef, now: EpochMs): Outcome {
-  const since = (time: string | undefined) => (parseTime(time) === undefined ? '' : ` since ${time}`);
+function waitForDeployment(entry: HistoryEntry, { bakedFor }: UpstreamRef, now: EpochMs): UpstreamWait | undefined {
   const { timestamp, lastRetryTimestamp, bakeStatus, bakeStartTime, bakeEndTime } = entry;
   switch (bakeStatus) {
     case 'Succeeded':
-      return bakedFor === 0 ? { satisfied: true } : bakedOutcome(bakeEndTime ?? timestamp, bakedFor, now);
+      return bakedFor === 0 ? undefined : waitAfterBake(bakeEndTime ?? timestamp, bakedFor, now);
     case 'Deploying':
-      return {
-        ...unsatisfied(`rolling out${since(lastRetryTimestamp ?? timestamp)}`),
-        ...underWaySince(lastRetryTimestamp ?? timestamp),
-      };
+      return underWay('rolling out', lastRetryTimestamp ?? timestamp);
     case 'InProgress':
-      return { ...unsatisfied(`baking${since(bakeStartTime)}`), ...underWaySince(bakeStartTime) };
+      return underWay('baking', bakeStartTime);
     case 'Failed':
       return unsatisfied('the deployment failed there');
     case 'Cancelled':
@@ -162,25 +155,21 @@ function upstreamOutcome(entry: HistoryEntry, { bakedFor }: UpstreamRef, now: Ep
   }
 }
 
-/** Whether a version has Succeeded for long enough. If the clock is set back, the version waits longer. */
-function bakedOutcome(ended: string, bakedFor: number, now: EpochMs): Outcome {
-  const at = parseTime(ended);
-  if (at === undefined) return unsatisfied('has not reported when it succeeded');
-  const until = Math.min(at + bakedFor, LAST_INSTANT);
-  if (now >= until) return { satisfied: true };
-  return {
-    ...unsatisfied(
-      `succeeded at ${formatTime(at)}; spec.after[].bakedFor requires ${formatDuration(bakedFor)} since then, until ${formatTime(until)}`,
-    ),
-    at: until,
-    since: at,
-  };
+/** The wait until a version has Succeeded for long enough. If the clock is set back, the version waits longer. */
+function waitAfterBake(ended: string, bakedFor: number, now: EpochMs): UpstreamWait | undefined {
+  const since = parseTime(ended);
+  if (since === undefined) return unsatisfied('has not reported when it succeeded');
+  const until = Math.min(since + bakedFor, LAST_INSTANT);
+  if (now >= until) return undefined;
+  const text = `succeeded at ${formatTime(since)}; spec.after[].bakedFor requires ${formatDuration(bakedFor)} since then, until ${formatTime(until)}`;
+  return { text, isUnderWay: true, since, until };
 }
 
-function underWaySince(since: string | undefined): Pick<Outcome, 'isUnderWay' | 'since'> {
-  return { isUnderWay: true, since: parseTime(since) };
+function underWay(what: string, time: string | undefined): UpstreamWait {
+  const since = parseTime(time);
+  return { text: since === undefined ? what : `${what} since ${time}`, isUnderWay: true, since };
 }
 
-function unsatisfied(why: string): Outcome {
-  return { satisfied: false, why };
+function unsatisfied(text: string): UpstreamWait {
+  return { text, isUnderWay: false };
 }

@@ -47,7 +47,7 @@ describe('the stages of a Rollout', () => {
       [{ tag: '1.0.0' }],
       NOW,
     );
-    expect(result).toMatchObject({ allowed: [], waits: `Rollout 'staging' (${why})` });
+    expect(result).toMatchObject({ allowed: [], wait: { text: `Rollout 'staging' (${why})` } });
   });
 
   it('with match digest accept the same manifest under any tag, and ignore the manifest’s own metadata', () => {
@@ -66,7 +66,7 @@ describe('the stages of a Rollout', () => {
       )[0]!;
     expect(evaluated('digest')).toMatchObject({
       allowed: ['5.0.0-prod'],
-      waits: "Rollout 'staging' (has no deployment of its digest in its history)",
+      wait: { text: "Rollout 'staging' (has no deployment of its digest in its history)" },
     });
     expect(evaluated('revision').allowed).toEqual(['6.6.6', '6.0.0', '5.0.0-prod']);
     const unknown = evaluateUpstream(
@@ -75,7 +75,7 @@ describe('the stages of a Rollout', () => {
       [{ tag: '6.0.0' }],
       NOW,
     );
-    expect(unknown[0]!.waits).toBe("Rollout 'staging' (the digest of 6.0.0 is not known here)");
+    expect(unknown[0]!.wait?.text).toBe("Rollout 'staging' (the digest of 6.0.0 is not known here)");
   });
 
   it('list at most fifty versions in the status, and evaluate all', () => {
