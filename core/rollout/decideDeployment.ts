@@ -17,7 +17,7 @@ import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { imageOfReleases } from '../policy/imagePolicy.ts';
 import { oneLine } from '../text/oneLine.ts';
-import { deploymentEvent, readyMessage } from './deployment/deploymentMessages.ts';
+import { deploymentEvent, readyMessage, type Way } from './deployment/deploymentMessages.ts';
 import {
   addDeployment,
   adoptedEntry,
@@ -92,7 +92,7 @@ export function decideDeployment(
 
 function adopt(observed: Observed, config: RolloutConfig, state: RolloutState, now: EpochMs): DeploymentResult {
   const bake = { bakes: config.bakes, knownHealth: healthBefore(observed, config, undefined) };
-  const head = adoptedEntry(observed.carried, state.available, bake, now)!;
+  const head = adoptedEntry(observed.carried, state.available, bake, now);
   const message = `${head.message}: version ${head.version.tag}`;
   const conditions = [BAKE_FAILURE_ENABLED, trueCondition(READY, 'RolloutSucceeded', message)];
   return {
@@ -137,7 +137,7 @@ function deployNext(
   const conditions = [
     bakeFailureDisabled({
       previous: isReplaced ? undefined : previous,
-      manual: deployment.manual,
+      manual: deployment.way === 'Manual',
       unblocked: deployment.unblocked,
       onFailure: config.onFailure,
       unhealthy: evaluation.unhealthy.length > 0,
@@ -174,27 +174,24 @@ function nextDeployment(
 ): Deployment {
   const { rollout, metadata } = observed;
   const { way, version: tag } = next;
-  const rollback = next.way === 'Rollback' ? next.rollback : undefined;
-  const manual = way === 'Manual';
-  const initial = way === 'InitialVersion';
+  const isManual = way === 'Manual';
   const text = (given: string | undefined) =>
-    given && !isForceDeployOfAnother(tag, requests) ? oneLine(given) : undefined;
+    isManual && given && !isForceDeployOfAnother(tag, requests) ? oneLine(given) : undefined;
   const release = available.find((each) => each.tag === tag) ?? withMetadata({ tag }, metadata[tag]);
   return {
-    version: rollback?.to ?? withoutFirstSeen(release),
+    way,
+    version: way === 'Rollback' ? next.rollback.to : withoutFirstSeen(release),
     image: imageOfReleases(rollout, observed.imagePolicy),
-    manual,
-    forced: manual && requests.forceDeploy === tag,
+    forced: isManual && requests.forceDeploy === tag,
     bypassed: rolloutGatesResult.condition.reason === 'GatesBypassed' && requests.bypassGates === tag,
-    unblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed' && rollback === undefined,
-    rollbackFrom: rollback?.from,
-    initial,
-    phase: initialPhase(observed, config, initial),
+    unblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed' && way !== 'Rollback',
+    rollbackFrom: way === 'Rollback' ? next.rollback.from : undefined,
+    phase: initialPhase(observed, config, way),
     approvals: storedApprovals,
     bypass: bypassRecord(rollout, bypassed),
     message: text(requests.deployMessage),
     user: text(requests.deployUser),
-    requestedBy: requesterOf(rollout, tag).by,
+    requestedBy: isManual ? requesterOf(rollout, tag).by : undefined,
     knownHealth: healthBefore(observed, config, previous),
   };
 }
@@ -205,8 +202,8 @@ function healthBefore({ rollout, healthChecks }: Observed, config: RolloutConfig
   return isRecorded ? knownHealth(healthChecks, previous?.knownHealth) : undefined;
 }
 
-function initialPhase({ bindings }: Observed, config: RolloutConfig, initial: boolean): InitialPhase {
-  if (initial) return 'ranBefore';
+function initialPhase({ bindings }: Observed, config: RolloutConfig, way: Way): InitialPhase {
+  if (way === 'InitialVersion') return 'ranBefore';
   if (config.bakes) return 'bakes';
   if (config.likeKuberik) return 'noBake';
   return bindings.length > 0 ? 'awaitsApply' : 'nothingBound';

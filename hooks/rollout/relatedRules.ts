@@ -67,7 +67,7 @@ function healthCheckRule({ metadata, spec }: Rollout): RelatedResourceRule[] {
  * The rules for budgets that may select the Rollout. Without any budget in the cluster there are none, because each
  * event of a related kind is matched against every rule of every Rollout (ADR 2).
  */
-export async function budgetRules(rollout: NamespacedName, cluster: ClusterReader): Promise<RelatedResourceRule[]> {
+async function budgetRules(rollout: NamespacedName, cluster: ClusterReader): Promise<RelatedResourceRule[]> {
   const rules = slotRules(rollout);
   const some = await Promise.all(
     rules.map(({ apiVersion, resource, namespace }) =>

@@ -49,8 +49,7 @@ interface BakeStep {
   requeueAt?: EpochMs;
 }
 
-interface Progress {
-  head: HistoryEntry;
+interface Progress extends BakeStep {
   /**
    * Whether a bound object or a report that was overlooked would make this wrong: the deployment becomes applied, its
    * bake starts without bound objects, or it ends or begins anew.
@@ -58,9 +57,6 @@ interface Progress {
   dependsOnBindings: boolean;
   /** Whether the bake begins or ends now. */
   dependsOnHealth: boolean;
-  ready?: NewCondition;
-  events: NewEvent[];
-  requeueAt?: EpochMs;
 }
 
 /**

@@ -37,16 +37,17 @@ export function replacedMessage(by: string): string {
 /** The beginning of the text that dashboards write when a user marks a deployment successful. */
 export const MARKED_SUCCESSFUL = 'Deployment manually marked as successful by user';
 
+/** How the version of a deployment was chosen: InitialVersion ran before there was a Rollout. */
+export type Way = 'Automatic' | 'Manual' | 'Rollback' | 'InitialVersion';
+
 /** The cause of a deployment. */
 export interface DeploymentKind {
-  manual: boolean;
+  way: Way;
   forced: boolean;
   bypassed: boolean;
   unblocked: boolean;
   /** The failed version that a rollback replaces. */
   rollbackFrom?: string | undefined;
-  /** The version ran before there was a Rollout: `spec.initialVersion`. */
-  initial?: boolean;
 }
 
 type Origin = NonNullable<HistoryEntry['origin']>;
@@ -60,11 +61,11 @@ export function givenMessage(text: string): string {
 
 /** The `message` of a history entry. A message given with a manual deployment is used unchanged. */
 export function historyMessage(kind: DeploymentKind, given: string | undefined): string {
-  if (kind.manual && given) return givenMessage(given);
-  if (kind.initial) return 'Adopted: spec.initialVersion';
-  if (kind.rollbackFrom !== undefined) return `Automatic rollback from ${kind.rollbackFrom}`;
+  if (given) return givenMessage(given);
+  if (kind.way === 'InitialVersion') return 'Adopted: spec.initialVersion';
+  if (kind.way === 'Rollback') return `Automatic rollback from ${kind.rollbackFrom}`;
   return [
-    kind.manual ? 'Manual deployment' : 'Automatic deployment',
+    `${kind.way} deployment`,
     ...(kind.forced ? ['with force deploy'] : []),
     ...(kind.bypassed ? ['with gate bypass'] : []),
     ...(kind.unblocked ? ['with failed bake unblock'] : []),
@@ -72,11 +73,9 @@ export function historyMessage(kind: DeploymentKind, given: string | undefined):
 }
 
 /** The `origin` of a history entry: its cause as data. */
-export function originOf({ manual, initial, rollbackFrom, forced, bypassed, unblocked }: DeploymentKind): Origin {
-  const requested = manual ? 'Manual' : 'Automatic';
-  const automatic = rollbackFrom === undefined ? requested : 'Rollback';
+export function originOf({ way, forced, bypassed, unblocked }: DeploymentKind): Origin {
   return [
-    initial ? 'InitialVersion' : automatic,
+    way,
     ...(forced ? (['ForceDeploy'] as const) : []),
     ...(bypassed ? (['GateBypass'] as const) : []),
     ...(unblocked ? (['FailedBakeUnblock'] as const) : []),

@@ -51,7 +51,7 @@ export interface Deployment extends DeploymentKind {
   /** The image from whose tags the version was selected; undefined if it is unknown. */
   image: string | undefined;
   phase: InitialPhase;
-  /** The request's deploy-message, deploy-user and authenticated user. Used for manual deployments only. */
+  /** Deploy-message, deploy-user and authenticated user of a manual deployment. */
   message: string | undefined;
   user: string | undefined;
   requestedBy: string | undefined;
@@ -92,7 +92,7 @@ export function addDeployment(
 }
 
 function newEntry(previous: HistoryEntry | undefined, deployment: Deployment, now: EpochMs): HistoryEntry {
-  const { manual, user, requestedBy, phase } = deployment;
+  const { user, requestedBy, phase } = deployment;
   return {
     id: (previous?.id ?? 0) + 1,
     version: deployment.version,
@@ -100,9 +100,9 @@ function newEntry(previous: HistoryEntry | undefined, deployment: Deployment, no
     timestamp: formatTime(now),
     message: historyMessage(deployment, deployment.message),
     origin: originOf(deployment),
-    triggeredBy: triggeredBy(manual, user),
-    ...(manual && requestedBy && { requestedBy }),
-    ...(manual && deployment.message && { reason: givenMessage(deployment.message) }),
+    triggeredBy: triggeredBy(user),
+    ...(requestedBy && { requestedBy }),
+    ...(deployment.message && { reason: givenMessage(deployment.message) }),
     ...(deployment.approvals.length > 0 && { approvals: deployment.approvals }),
     ...(deployment.bypass && { bypass: deployment.bypass }),
     ...(deployment.rollbackFrom !== undefined && { rolledBackFrom: deployment.rollbackFrom }),
@@ -116,8 +116,8 @@ function withoutKnownHealth({ knownHealth, ...entry }: HistoryEntry): HistoryEnt
   return entry;
 }
 
-export function triggeredBy(manual: boolean, user: string | undefined): NonNullable<HistoryEntry['triggeredBy']> {
-  return manual && user ? { kind: 'User', name: user } : { kind: 'System', name: 'rollout-controller' };
+function triggeredBy(user: string | undefined): NonNullable<HistoryEntry['triggeredBy']> {
+  return user ? { kind: 'User', name: user } : { kind: 'System', name: 'rollout-controller' };
 }
 
 function cancelledEntry(head: HistoryEntry, by: string, why: string, now: EpochMs): HistoryEntry {
@@ -206,17 +206,17 @@ export function deploymentsCarriedBy(objects: readonly AnyObject[], rollout: str
 }
 
 /**
- * The newest carried deployment as the only entry of the history; undefined if none is carried.
+ * The newest carried deployment as the only entry of the history.
  * If the Rollout bakes, it bakes like a new deployment: the lost history may have failed it.
+ * @param carried at least one
  */
 export function adoptedEntry(
   carried: readonly CarriedDeployment[],
   available: readonly VersionInfo[],
   bake: { bakes: boolean; knownHealth: HistoryEntry['knownHealth'] },
   now: EpochMs,
-): HistoryEntry | undefined {
-  const [newest] = [...carried].sort((a, b) => b.deployment.id - a.deployment.id || (a.by < b.by ? -1 : 1));
-  if (!newest) return undefined;
+): HistoryEntry {
+  const newest = carried.toSorted((a, b) => b.deployment.id - a.deployment.id || (a.by < b.by ? -1 : 1))[0]!;
   const { id, version } = newest.deployment;
   return {
     // A head without an id is carried as 0, and any user may have written an id that is too large to continue from.
@@ -225,7 +225,7 @@ export function adoptedEntry(
     timestamp: formatTime(now),
     message: `Adopted from ${newest.by}, which carries it`,
     origin: ['Adopted'],
-    triggeredBy: triggeredBy(false, undefined),
+    triggeredBy: triggeredBy(undefined),
     ...(bake.bakes ? INITIAL_BAKE.bakes : WITHOUT_BAKE),
     ...(bake.bakes && bake.knownHealth && { knownHealth: bake.knownHealth }),
   };

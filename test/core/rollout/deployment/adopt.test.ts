@@ -60,15 +60,11 @@ describe('adopted', () => {
 
   it('leaves out when the release was first seen: a deployment in the history does not carry it', () => {
     const known = [{ tag: '1.0.0', firstSeen: '2026-03-01T10:00:00Z' }];
-    expect(adoptedEntry([carried(1, '1.0.0', 'a')], known, NO_BAKE, NOW)?.version).toEqual({ tag: '1.0.0' });
+    expect(adoptedEntry([carried(1, '1.0.0', 'a')], known, NO_BAKE, NOW).version).toEqual({ tag: '1.0.0' });
   });
 
   it('adds an id that the history lacks', () => {
-    expect(adoptedEntry([carried(0, '1.0.0', 'a')], [], NO_BAKE, NOW)?.id).toBe(1);
-  });
-
-  it('is nothing where nothing is carried', () => {
-    expect(adoptedEntry([], [], NO_BAKE, NOW)).toBeUndefined();
+    expect(adoptedEntry([carried(0, '1.0.0', 'a')], [], NO_BAKE, NOW).id).toBe(1);
   });
 
   it('begins with 1 if the id is too large: otherwise the next deployment couldn’t be written', () => {
