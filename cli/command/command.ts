@@ -11,9 +11,7 @@ export type Completion =
   | 'rollouts'
   /** Tags of the Rollout that the first argument names, directly or by its RolloutGate. */
   | 'versions'
-  /** `kind/name` of any kind, and names of Rollouts. */
-  | 'targets'
-  /** The same for these kinds. */
+  /** `kind/name` of these kinds; perhaps names of Rollouts too. */
   | { kinds: readonly KindName[]; orRollout: boolean }
   /** Names of Gates, and `rolloutgate/name`. */
   | 'gates'
@@ -35,10 +33,11 @@ export interface OptionDefinition {
   flags: string;
   help: string;
   default?: string | boolean;
-  /** The only valid values. */
+  /** The only valid values, which shells complete. */
   choices?: readonly string[];
   /** Set if the option may be repeated: its value is a list. */
   isRepeated?: true;
+  /** The values that shells complete, if any text is valid. */
   completes?: Completion;
 }
 

@@ -1,4 +1,5 @@
 /** The options that several commands share. Names and letters are kubectl's. */
+import { KINDS } from '../../api/kinds.ts';
 import type { CommandDefinition, OptionDefinition } from './command.ts';
 
 export const CONNECTION_OPTIONS: readonly OptionDefinition[] = [
@@ -44,6 +45,9 @@ export const SELECTOR: OptionDefinition = {
   help: 'only objects with these labels: team=shop,tier!=test',
 };
 
+/** The completion of an argument that names any object. */
+export const ANY_OBJECT = { kinds: Object.values(KINDS).map(({ kind }) => kind), orRollout: true };
+
 /** The completion of an argument that names a Rollout, RolloutGate or Gate. */
 export const APPROVABLE = { kinds: ['RolloutGate', 'Gate'], orRollout: true } as const;
 
@@ -66,7 +70,7 @@ export const DRY_RUN: OptionDefinition = {
 };
 
 export function outputOption(...formats: string[]): OptionDefinition {
-  return { flags: '-o, --output <format>', help: 'format', choices: formats, completes: formats };
+  return { flags: '-o, --output <format>', help: 'format', choices: formats };
 }
 
 export const YES: OptionDefinition = { flags: '-y, --yes', help: 'do not ask for confirmation' };

@@ -33,7 +33,7 @@ The gaps of these sources are printed below the report, on standard error; in JS
       help: "the API server's audit log, a JSON object on each line; may be repeated",
       isRepeated: true,
     },
-    { flags: '-o, --output <format>', help: 'format', choices: FORMATS, completes: FORMATS, default: 'table' },
+    { flags: '-o, --output <format>', help: 'format', choices: FORMATS, default: 'table' },
   ],
   examples: [
     ['deployments, approvals and bypasses of one namespace', 'audit -n shop --since 7d'],

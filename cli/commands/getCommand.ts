@@ -38,7 +38,6 @@ With several --context it reads or watches all these clusters at once. A cluster
       flags: '--until <state>',
       help: 'with --watch: exit once all Rollouts have reached this state',
       choices: GOALS,
-      completes: GOALS,
     },
     RELEASE,
   ],

@@ -14,7 +14,7 @@ export const status: CommandDefinition = {
 With --until it waits for a state, for pipelines: progress goes to standard error, the line to standard output.`,
   arguments: [{ syntax: '<rollout>', help: 'its name', completes: 'rollouts' }],
   options: [
-    { flags: '--until <state>', help: 'wait until it reaches this state', choices: GOALS, completes: GOALS },
+    { flags: '--until <state>', help: 'wait until it reaches this state', choices: GOALS },
     RELEASE,
     { flags: '--timeout <time>', help: 'with --until: how long to wait; 0 for no limit', default: '10m' },
   ],

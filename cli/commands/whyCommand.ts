@@ -11,7 +11,7 @@ import { EXIT } from '../../tools/kube/problem.ts';
 import { explainObject } from '../../tools/read/explained.ts';
 import { readTarget } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition } from '../command/command.ts';
-import { outputOption } from '../command/options.ts';
+import { ANY_OBJECT, outputOption } from '../command/options.ts';
 import { forSameCluster } from '../command/sameCluster.ts';
 import { wrapText } from '../terminal/columns.ts';
 import { EXPLAINED_TONES, type Style, styleOf } from '../terminal/style.ts';
@@ -26,7 +26,7 @@ export const why: CommandDefinition = {
 How to release it is a list of commands, each with whether you are allowed to run it.
 KIND is any kind of rollout-hooks or Flux. A name alone is that of a Rollout.`,
   arguments: [
-    { syntax: '<kind/name>', help: 'rollout/my-app, gate/year-end, kustomization/web', completes: 'targets' },
+    { syntax: '<kind/name>', help: 'rollout/my-app, gate/year-end, kustomization/web', completes: ANY_OBJECT },
   ],
   options: [outputOption('json', 'yaml')],
   examples: [
@@ -89,7 +89,7 @@ function commandLines(
     ...wrapText(`To ${text} ${right}`, style.columns),
     // Only the first line of a command is indented: a manifest in it has to begin and end at the margin.
     ...[...new Set([ours, kubectl])].flatMap((text) =>
-      `  ${text}`.split('\n').map((line) => (allowed === false ? style.faint(line) : line)),
+      `  ${text}`.split('\n').map((line) => (allowed === false || text !== ours ? style.faint(line) : line)),
     ),
   ];
 }

@@ -119,7 +119,6 @@ async function candidatesFor(
   cluster: () => Promise<Cluster>,
 ): Promise<Candidates> {
   if (completes === undefined) return NO_CANDIDATES;
-  if (completes === 'targets') return targets(word, cluster, { kinds: ALL_KINDS, orRollout: true });
   if (typeof completes !== 'string') {
     return 'kinds' in completes
       ? targets(word, cluster, completes)
@@ -144,8 +143,6 @@ async function candidatesFor(
       return { words: selected.config.contexts.map(({ name, cluster: of }): [string, string] => [name, of]) };
   }
 }
-
-const ALL_KINDS = Object.values(KINDS).map(({ kind }) => kind);
 
 /** The candidates for `kind/name`: names of Rollouts and kinds, and after a slash the names of the kind. */
 async function targets(
