@@ -16,7 +16,7 @@ export const EXPECTED_WEBHOOKS: Record<string, readonly string[]> = {
   mutatingwebhookconfigurations: [
     'flux',
     'flux-unmarked',
-    'flux-beside',
+    'flux-ungoverned',
     'rollout',
     'rollout-status',
     'rolloutgate',
@@ -35,7 +35,7 @@ export const EXPECTED_WEBHOOKS: Record<string, readonly string[]> = {
 };
 
 /** The webhooks that fail open: they take writes of any Flux object, and a decorator holds what they missed. */
-const FAILS_OPEN = /^flux-(unmarked|beside)\./;
+const FAILS_OPEN = /^flux-(unmarked|ungoverned)\./;
 
 type Webhook = { name: string; failurePolicy?: string; clientConfig?: { caBundle?: string } };
 type Configuration = AnyObject & { webhooks?: Webhook[] };

@@ -131,10 +131,10 @@ function problemOfRule(
   alive: readonly Approval[],
   users: VersionUsers | undefined,
 ): string | undefined {
-  const asksForAuthor = users !== undefined && rule.notBy?.includes('author') && alive.length > 0;
+  const excludesAuthors = users !== undefined && rule.notBy?.includes('author') && alive.length > 0;
   return (
     ruleProblem(rule) ??
-    (asksForAuthor && users.authors === undefined ? 'the authors of the release are unknown' : undefined)
+    (excludesAuthors && users.authors === undefined ? 'the authors of the release are unknown' : undefined)
   );
 }
 

@@ -52,7 +52,7 @@ const LONGEST_REQUEUE_SECONDS = 3600;
 export const healthCheckHook: DecoratorHook<HealthCheck> = {
   async customize({ parent: healthCheck }, call) {
     const { namespace = '' } = healthCheck.metadata;
-    const rules = watchingRolloutRules(healthCheck, await rolloutsBeside(namespace, call));
+    const rules = watchingRolloutRules(healthCheck, await rolloutsOfNamespace(namespace, call));
     // Only triggers a sync: the annotation may change without a new customize call, so the sync reads what it names
     // now. A rule for a kind that isn't installed would stop the sync of this HealthCheck.
     const ref =
@@ -156,7 +156,7 @@ function recentVerdict(
 }
 
 /** The Rollouts of the namespace, listed once for all its HealthChecks. */
-function rolloutsBeside(namespace: string, { cluster, sharedReads }: HookCall) {
+function rolloutsOfNamespace(namespace: string, { cluster, sharedReads }: HookCall) {
   const list = () => cluster.listMetadata({ ...ROLLOUTS, namespace });
   return sharedReads.recent(ROLLOUTS_MAX_AGE_MS, `rollouts ${namespace}`, list);
 }

@@ -11,7 +11,7 @@ describe('every governed kind of Flux', () => {
   it.each([
     ['webhooks/mutating.yaml', 'flux.'],
     ['webhooks/mutating.yaml', 'flux-unmarked.'],
-    ['webhooks/mutating.yaml', 'flux-beside.'],
+    ['webhooks/mutating.yaml', 'flux-ungoverned.'],
     ['webhooks/validating.yaml', 'flux.'],
   ])('is in the Flux rules of %s, %s, in any version', (file, webhook) => {
     const { rules } = objectIn(file).webhooks.find(({ name }: { name: string }) => name.startsWith(webhook));

@@ -86,7 +86,7 @@ describe('webhooks', () => {
     (kind, name, webhook) => {
       expect(webhook).toMatchObject({
         // The API server calls it for every new Flux object of the cluster, gated or not.
-        failurePolicy: /^flux-(unmarked|beside)\./.test(name) ? 'Ignore' : 'Fail',
+        failurePolicy: /^flux-(unmarked|ungoverned)\./.test(name) ? 'Ignore' : 'Fail',
         sideEffects: RECORDS_EVENTS.includes(webhook.clientConfig.service.path) ? 'NoneOnDryRun' : 'None',
         timeoutSeconds: 5,
         matchPolicy: 'Equivalent',
