@@ -11,7 +11,7 @@ import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import type { Observed } from '../../core/rollout/evaluation/observed.ts';
 import { requiredGatesOf } from '../../core/rollout/evaluation/requiredGates.ts';
-import { foreignRefProblems, withAllowedRefs } from '../../core/rollout/evaluation/specProblems.ts';
+import { forbiddenProblems, withAllowedRefs } from '../../core/rollout/evaluation/specProblems.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import {
   type Child,
@@ -21,7 +21,7 @@ import {
   policyChild,
 } from '../../core/rollout/ownedObjects.ts';
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
-import { untrustedMatchProblems, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
+import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
 import { type Reads, readServed, readUpstream } from '../../live/objectReads.ts';
 import { homeLabels } from '../customizeRules.ts';
@@ -34,8 +34,6 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
   const { namespace = '' } = rollout.metadata;
   const reached = withAllowedRefs(rollout, call.settings);
   const imagePolicy = await imagePolicyOf(reached, related, call.cluster);
-  const forbidden = call.settings.noCrossNamespaceRefs ? foreignRefProblems(rollout) : [];
-  const untrusted = call.settings.trustPublishers ? [] : untrustedMatchProblems(rollout);
   const relatedGates = objectsOf<Gate>(related, KINDS.Gate);
   const gates = byRefKey(relatedGates);
   const rolloutGates = objectsOf<RolloutGate>(related, KINDS.RolloutGate);
@@ -59,7 +57,11 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
     rolloutGates,
     bindings: objectsOf<FluxBinding>(related, KINDS.FluxBinding),
     ...watched,
-    problems: [...forbidden, ...untrusted, ...watched.problems, ...(writeBackProblem ? [writeBackProblem] : [])],
+    problems: [
+      ...forbiddenProblems(rollout, call.settings),
+      ...watched.problems,
+      ...(writeBackProblem ? [writeBackProblem] : []),
+    ],
     gateRefs: requiredGatesOf([reached], [], { gates: relatedGates, namespaceLabels }),
     gates,
     upstream,

@@ -34,8 +34,8 @@ import {
   requestKey,
   requestsOf,
 } from '../../core/rollout/evaluation/rolloutRequests.ts';
-import { foreignRefProblems, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/specProblems.ts';
-import { untrustedMatchProblems, upstreamName, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
+import { forbiddenProblems, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/specProblems.ts';
+import { upstreamName, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { readUpstream } from '../../live/objectReads.ts';
 import { type AdmissionHandler, allowed, denied, deny } from '../response.ts';
 import { bypassOf } from './rolloutBypass.ts';
@@ -175,12 +175,7 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
 
 function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {
   const named = tagProblems(rollout.metadata.annotations, NAME_A_VERSION).map(problemText);
-  return [
-    ...specProblems(rollout.spec ?? {}),
-    ...named,
-    ...(settings.noCrossNamespaceRefs ? foreignRefProblems(rollout) : []),
-    ...(settings.trustPublishers ? [] : untrustedMatchProblems(rollout)),
-  ];
+  return [...specProblems(rollout.spec ?? {}), ...named, ...forbiddenProblems(rollout, settings)];
 }
 
 // A new `spec.after`, checked with live reads: a cycle is denied, and a missing upstream Rollout gets a Warning.

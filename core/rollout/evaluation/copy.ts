@@ -22,10 +22,10 @@ export interface CopyState {
   isAwaited: boolean;
   /** The Job that copies; absent once `status.copy` has the copy. */
   job?: CopyJob;
-  /** The Job does not exist yet. */
-  begins?: true;
-  /** The target has the release: a user requests its copy again. */
-  repeats?: true;
+  /** Whether the Job doesn't exist yet. */
+  begins: boolean;
+  /** Whether the target has the release, and a user requests its copy again. */
+  repeats: boolean;
   progress: CopyProgress;
   /** The next status.copy. */
   stored?: StoredCopy;
@@ -54,7 +54,8 @@ export function copyState(
     version,
     url,
     isAwaited: awaited !== undefined,
-    ...(isStored && isRequested && { repeats: true as const }),
+    repeats: isStored && isRequested,
+    begins: false,
   };
 
   if (stored && isStored && !isRequested) return { ...state, stored, progress: { state: 'Copied', copy: stored } };
@@ -80,7 +81,7 @@ export function copyState(
   const found = copying.jobs.find(({ metadata }) => metadata.name === job.metadata.name);
   if (!isWanted && !found) return undefined;
   const progress = progressOf(job, found, copying.pods[job.metadata.name ?? ''] ?? [], rollout.metadata.uid);
-  if (progress.state !== 'Copied') return { ...state, job, progress, ...(!found && { begins: true }) };
+  if (progress.state !== 'Copied') return { ...state, job, progress, begins: !found };
   return { ...state, job, progress, stored: { ...progress.copy, url, ...release } };
 }
 

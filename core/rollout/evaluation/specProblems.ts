@@ -4,7 +4,7 @@ import type { Rollout, RolloutSpec } from '../../../api/types.ts';
 import { healthCheckLabels } from '../../health/association.ts';
 import { durationProblem } from '../../kube/duration.ts';
 import { selectorProblems } from '../../kube/selector.ts';
-import { afterProblems } from '../upstream/dependencies.ts';
+import { afterProblems, untrustedMatchProblems } from '../upstream/dependencies.ts';
 
 const DURATIONS = ['bakeTime', 'deployTimeout', 'releaseUpdateInterval', 'minimumReleaseAge'] as const;
 
@@ -51,8 +51,16 @@ function healthSelectorProblems(healthCheckSelector: RolloutSpec['healthCheckSel
   );
 }
 
-/** The problems of references to other namespaces, for installations that forbid them: a sentence each. */
-export function foreignRefProblems({ metadata, spec }: Rollout): string[] {
+/** The problems of fields that this installation forbids, a sentence each. */
+export function forbiddenProblems(rollout: Rollout, { noCrossNamespaceRefs, trustPublishers }: Settings): string[] {
+  return [
+    ...(noCrossNamespaceRefs ? foreignRefProblems(rollout) : []),
+    ...(trustPublishers ? [] : untrustedMatchProblems(rollout)),
+  ];
+}
+
+/** The problems of references to other namespaces. */
+function foreignRefProblems({ metadata, spec }: Rollout): string[] {
   const named = [
     { path: 'spec.releasesImagePolicy.namespace', namespace: spec?.releasesImagePolicy?.namespace },
     ...(spec?.gates ?? []).map(({ namespace }, index) => ({ path: `spec.gates[${index}].namespace`, namespace })),
