@@ -34,7 +34,7 @@ import { createMetadataCache } from './server/registry/cache.ts';
 import { registrySockets } from './server/registry/sockets.ts';
 import { createMetrics, type ServedMetrics } from './server/servedMetrics.ts';
 import { createSharedReads } from './server/sharedReads.ts';
-import { FAILS_OPEN, webhookRoutes } from './webhooks/index.ts';
+import { FAILS_OPEN, OF_METACONTROLLER, webhookRoutes } from './webhooks/index.ts';
 
 const USAGE = `Usage: node main.ts
 
@@ -85,7 +85,7 @@ interface Calls {
 /** The ports of one hook call, and of one admission request, at the present time. */
 function createCalls({ config, log, decisions, metrics, transports }: Parts): Calls {
   const { settings } = config;
-  const { admission, failsOpen, hooks, health, background } = transports;
+  const { admission, failsOpen, metacontroller, hooks, health, background } = transports;
   const dropped: Dropped = (what) => metrics.count({ name: 'rollout_hooks_dropped_total', labels: { what } });
   const events = createEvents({
     config,
@@ -126,7 +126,11 @@ function createCalls({ config, log, decisions, metrics, transports }: Parts): Ca
     cluster: createReader(transport),
     access: createAccessReviewer(transport),
   });
-  const lanes = { admission: portsOver(admission), failsOpen: portsOver(failsOpen) };
+  const common = portsOver(admission);
+  const apart = new Map([
+    [FAILS_OPEN, portsOver(failsOpen)],
+    [OF_METACONTROLLER, portsOver(metacontroller)],
+  ]);
   const admissionPorts = {
     events: createConfirmedEvents({ events, metrics, cluster: createReader(background), wait, dropped }),
     metrics,
@@ -141,7 +145,7 @@ function createCalls({ config, log, decisions, metrics, transports }: Parts): Ca
     }),
     webhookCall: (webhook) => ({
       now: Date.now(),
-      ...(webhook === FAILS_OPEN ? lanes.failsOpen : lanes.admission),
+      ...(apart.get(webhook) ?? common),
       ...admissionPorts,
     }),
   };
@@ -202,6 +206,7 @@ function connect(metrics: Metrics) {
   return {
     admission: connected('admission', 64),
     failsOpen: connected('admission', 64),
+    metacontroller: connected('admission', 64),
     hooks: connected('hooks', 64),
     health: connected('health', 16),
     background: connected('background', 16),

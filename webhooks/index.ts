@@ -17,11 +17,14 @@ import { mutateRolloutStatus, validateRolloutStatus } from './rollout/rolloutSta
 
 /** The webhook with failurePolicy Ignore: an error or a late answer admits the write. */
 export const FAILS_OPEN = 'mutate/flux-fails-open';
+/** Metacontroller's writes, by which objects are suspended and resumed: users must not be able to delay them. */
+export const OF_METACONTROLLER = 'mutate/flux-metacontroller';
 
 const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'mutate/flux': mutateFlux,
   // The same handler for webhooks with failurePolicy Ignore (manifests/webhooks/README.md).
   [FAILS_OPEN]: mutateFlux,
+  [OF_METACONTROLLER]: mutateFlux,
   'mutate/rollout': mutateRollout,
   'mutate/rollout-status': mutateRolloutStatus,
   'mutate/rolloutgate': mutateRolloutGate,
@@ -74,7 +77,8 @@ const MAX_FLUX_REVIEW_BYTES = 3 * 1024 * 1024;
 
 /**
  * The routes of all webhooks.
- * @param call returns the ports of a request by the name of its webhook: FAILS_OPEN has connections of its own
+ * @param call returns the ports of a request by the name of its webhook: FAILS_OPEN and OF_METACONTROLLER have
+ *   connections of their own
  */
 export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: DecisionLog): Route[] {
   return Object.entries(WEBHOOKS).map(([name, handle]) => ({
@@ -106,6 +110,7 @@ export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: Deci
       return reviewOf(request, decision);
     },
     ...(name.includes('/flux') && { maxBytes: MAX_FLUX_REVIEW_BYTES }),
+    ...(name === OF_METACONTROLLER && { hasOwnLane: true as const }),
     // An error of this route would admit the write, so a write whose review was not read is denied. The route has
     // limits of its own, so that reviews for webhooks that fail closed can't crowd its reviews out.
     ...(name === FAILS_OPEN && {

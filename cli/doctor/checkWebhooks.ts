@@ -15,6 +15,7 @@ const WARN_DAYS_BEFORE_EXPIRY = 14;
 export const EXPECTED_WEBHOOKS: Record<string, readonly string[]> = {
   mutatingwebhookconfigurations: [
     'flux',
+    'flux-metacontroller',
     'flux-unmarked',
     'flux-ungoverned',
     'rollout',

@@ -51,7 +51,7 @@ describe('a webhook with another failure policy', () => {
 
   it.each([
     ['gate', 'Fail', 'fine: registered'],
-    ['rollout', 'Ignore', 'problem: 1 of 8 mutating webhooks have failurePolicy Ignore'],
+    ['rollout', 'Ignore', 'problem: 1 of 9 mutating webhooks have failurePolicy Ignore'],
     ['flux-unmarked', 'Fail', 'problem: The webhooks flux-unmarked.admission.kuberik.com have failurePolicy Fail'],
   ])('%s: %s', async (name, policy, text) => {
     expect((await findingsWith(name, policy))[0]).toContain(text);

@@ -10,6 +10,7 @@ const governed = GOVERNED_KINDS.map(({ group, resource }) => `${group}/${resourc
 describe('every governed kind of Flux', () => {
   it.each([
     ['webhooks/mutating.yaml', 'flux.'],
+    ['webhooks/mutating.yaml', 'flux-metacontroller.'],
     ['webhooks/mutating.yaml', 'flux-unmarked.'],
     ['webhooks/mutating.yaml', 'flux-ungoverned.'],
     ['webhooks/validating.yaml', 'flux.'],

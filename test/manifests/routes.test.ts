@@ -9,7 +9,8 @@ import { type Manifest, objectsBelow, ROOT } from './files.ts';
 
 /** Only lists the routes: no handler is called. */
 const hookPaths = hookRoutes(() => ({}) as HookCall).map(({ path }) => path);
-const webhookPaths = webhookRoutes(() => ({}) as WebhookCall).map(({ path }) => path);
+const routesOfWebhooks = webhookRoutes(() => ({}) as WebhookCall);
+const webhookPaths = routesOfWebhooks.map(({ path }) => path);
 const INSTALL = readFileSync(join(ROOT, 'docs/install.md'), 'utf8');
 const SERVICE = { name: 'rollout-hooks', namespace: 'rollout-hooks' };
 
@@ -65,6 +66,7 @@ describe('controllers', () => {
 const RECORDS_EVENTS = [
   '/admission/mutate/flux',
   '/admission/mutate/flux-fails-open',
+  '/admission/mutate/flux-metacontroller',
   '/admission/mutate/rollout',
   '/admission/validate/flux',
   '/admission/validate/rollout',
@@ -79,6 +81,11 @@ describe('webhooks', () => {
   it('call every admission route of the server, and no other', () => {
     const called = webhooks.map(({ webhook }) => webhook.clientConfig.service.path);
     expect([...new Set(called)].sort()).toEqual([...webhookPaths].sort());
+  });
+
+  it('that fail open, or take Metacontroller’s writes, can’t be crowded out by others', () => {
+    const apart = routesOfWebhooks.filter(({ hasOwnLane }) => hasOwnLane).map(({ path }) => path);
+    expect(apart).toEqual(['/admission/mutate/flux-fails-open', '/admission/mutate/flux-metacontroller']);
   });
 
   it.each(webhooks.map(({ kind, name, webhook }) => [kind, name, webhook] as const))(

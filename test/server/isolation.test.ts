@@ -56,7 +56,7 @@ it('HealthChecks whose reads hang do not use up the connections of admission', a
   for (const call of calls) call.destroy();
 }, 60_000);
 
-it('reviews whose reads hang do not use up the connections of reviews that fail open', async () => {
+it('reviews whose reads hang do not use up the connections of those that fail open, and of Metacontroller’s', async () => {
   let held = 0;
   apiServer = (request, response) => {
     if (request.url?.includes('/gates/slow-')) held++;
@@ -73,8 +73,11 @@ it('reviews whose reads hang do not use up the connections of reviews that fail 
   );
   // As many as the connection pool of reviews that fail closed.
   while (held < 64) await wait(POLL_MS);
-  const { status, text } = await ask(to('/admission/mutate/flux-fails-open'), review({}));
-  expect([status, JSON.parse(text).response.allowed, held]).toEqual([200, true, 64]);
+  const apart = ['flux-fails-open', 'flux-metacontroller'];
+  const answers = apart.map((name) => ask(to(`/admission/mutate/${name}`), review({})));
+  for (const { status, text } of await Promise.all(answers)) {
+    expect([status, JSON.parse(text).response.allowed, held]).toEqual([200, true, 64]);
+  }
   program.process.kill('SIGKILL');
   await Promise.all(slow);
 }, 60_000);
