@@ -123,8 +123,13 @@ export async function mutate(
 
 /** @throws Refusal */
 export async function validate(write: AdmissionRequest, call: CallWebhook): Promise<void> {
-  for (const policy of POLICIES) enforce(policy, write);
+  enforcePolicies(write);
   await Promise.all(VALIDATING.map((row) => answerOf(row, write, call)));
+}
+
+/** @throws Refusal */
+export function enforcePolicies(write: AdmissionRequest): void {
+  for (const policy of POLICIES) enforce(policy, write);
 }
 
 /** The webhook's answer; undefined if the write isn't for it, or if it may fail and doesn't answer. @throws Refusal */

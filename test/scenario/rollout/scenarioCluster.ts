@@ -3,6 +3,8 @@
  * do around the hooks. Writes go through the admission handlers; a status that the CRD would refuse is refused here
  * too.
  */
+
+import { expect } from 'vitest';
 import type { AdmissionRequest } from '../../../api/admission.ts';
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
@@ -12,14 +14,17 @@ import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { sameJson } from '../../../core/kube/json.ts';
 import { matchesSelector } from '../../../core/kube/selector.ts';
 import { formatTime } from '../../../core/kube/time.ts';
+import type { AnyObject } from '../../../dev/client/send.ts';
 import { fakeCluster, fakeHookCall, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { requestOf } from '../../../dev/fakes/requests.ts';
+import { enforcePolicies } from '../../../dev/sim/apiServer/admission.ts';
+import { kindAt } from '../../../dev/sim/apiServer/kinds.ts';
 import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
 import { rolloutRequestsHook } from '../../../hooks/rollout/rolloutRequestsHook.ts';
 import { mutateRolloutGate } from '../../../webhooks/approval/rolloutGateAdmission.ts';
 import { mutateGate } from '../../../webhooks/gate/gateAdmission.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { mutateRolloutStatus } from '../../../webhooks/rollout/rolloutStatusAdmission.ts';
-import { checkStatus } from './crd.ts';
 
 export const T0: EpochMs = Date.parse('2026-03-01T12:00:00Z');
 export const NAMESPACE = 'team-a';
@@ -175,11 +180,16 @@ export class ScenarioCluster {
     await this.put(object, 'system:serviceaccount:metacontroller:metacontroller');
   }
 
-  /** @throws if the CRD refuses it: schema, compare-and-swap, append-only */
+  /** @throws if the API server would refuse the status, or prune a field of it: by the CRD, or by a policy */
   store(status: RolloutStatus): void {
-    const rollout = this.rollout;
+    const { rollout } = this;
     if (sameJson(status, rollout.status)) return;
-    checkStatus(status, rollout.status, rollout.spec?.versionHistoryLimit);
+    const old = rollout as unknown as AnyObject;
+    const next: AnyObject = { ...old, status: JSON.parse(JSON.stringify(status)) };
+    const { schema } = kindAt('kuberik.com', 'rollouts')!;
+    expect(schema!.prepare(next).status).toEqual(next.status);
+    expect(schema!.problems(next, old)).toEqual([]);
+    enforcePolicies(requestOf({ object: next, oldObject: old, subResource: 'status' }));
     rollout.status = structuredClone(status);
   }
 
