@@ -18,8 +18,9 @@ import { isApiError, type KubeClient } from '../tools/kube/kubeClient.ts';
 import { additionLines, annotationLines, PLAIN_STYLE } from '../tools/kube/objectText.ts';
 import { Problem } from '../tools/kube/problem.ts';
 import { makeWrite, type Sent } from '../tools/kube/sent.ts';
+import { listInAnyVersion } from '../tools/read/namedObjects.ts';
 import { failedAnswer } from './handlers.ts';
-import { listInAnyVersion, makeAdoption, readAdoptionContext } from './makeAdoption.ts';
+import { makeAdoption, readAdoptionContext } from './makeAdoption.ts';
 
 /** The most objects that are listed; further ones are only counted. */
 const MAX_LISTED = 1000;

@@ -1,8 +1,7 @@
 /** Adopts an object: reads the inputs of the plan, and makes its writes so that the object always has a version. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FluxObject, ImagePolicy, ImageRepository } from '../api/flux.ts';
-import { KINDS, type KindName, ROLLOUTS } from '../api/kinds.ts';
-import type { AnyObject } from '../api/kubernetes.ts';
+import { KINDS, ROLLOUTS } from '../api/kinds.ts';
 import type { Rollout } from '../api/types.ts';
 import {
   type Adoption,
@@ -16,7 +15,7 @@ import {
 import type { WriteRequest } from '../client/actions/writes/plannedWrite.ts';
 import { type KubeClient, unlessRefused } from '../tools/kube/kubeClient.ts';
 import { Problem } from '../tools/kube/problem.ts';
-import { readNamed } from '../tools/read/namedObjects.ts';
+import { listInAnyVersion, readNamed } from '../tools/read/namedObjects.ts';
 
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 300;
@@ -67,18 +66,4 @@ export async function readAdoptionContext(client: KubeClient, namespace: string)
     client.list<Rollout>({ ...ROLLOUTS, namespace }),
   ]);
   return { policies, images: imagesOf(repositories ?? []), rollouts };
-}
-
-/** The objects of a kind in its served version, which is older with older Flux. `namespace` undefined: all. */
-export async function listInAnyVersion<T extends AnyObject>(
-  client: KubeClient,
-  kind: KindName,
-  namespace: string | undefined,
-): Promise<T[]> {
-  const { group, versions, resource } = KINDS[kind];
-  for (const version of versions) {
-    const found = await unlessRefused(client.list<T>({ apiVersion: `${group}/${version}`, resource, namespace }), 404);
-    if (found) return found;
-  }
-  return [];
 }

@@ -1,5 +1,5 @@
 /** `why` reads what the explanation of a Rollout needs beside its own objects. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { objectOf } from '../support/objects.ts';
 import { typed } from './objectServer.ts';
 
@@ -47,4 +47,33 @@ it('of a Gate with approvals has the versions that wait for it, and the commands
   expect(out).toContain('1.2.0 of Rollout shop/web has 0 of 2 approvals.');
   expect(out).toContain('kubectl rollouts approve gate/prod shop/web:1.2.0 -n flux-system');
   expect(out).not.toContain('shop/api');
+});
+
+describe('of a Rollout whose ImagePolicy does not exist', () => {
+  const ready = {
+    type: 'Ready',
+    status: 'False',
+    reason: 'RolloutFailed',
+    message: 'no policy',
+    lastTransitionTime: '',
+  };
+  const rollout = objectOf('Rollout', {
+    metadata: { namespace: 'shop', name: 'app' },
+    spec: { releasesImagePolicy: { name: 'app' } },
+    status: { conditions: [ready] },
+  } as never);
+  const policy = (name: string) => objectOf('ImagePolicy', { metadata: { namespace: 'shop', name } } as never);
+
+  it.each([
+    ['other ones', [policy('api'), policy('web')], 'Namespace shop has the ImagePolicies api, web: correct'],
+    ['none', [], 'Namespace shop has no ImagePolicy: create app.'],
+  ])('lists those of its namespace: %s', async (_, policies, text) => {
+    const { out } = await typed(['why', 'app', '-n', 'shop'], [rollout, ...policies]);
+    expect(out).toContain(text);
+  });
+
+  it('and says nothing about them if it exists', async () => {
+    const { out } = await typed(['why', 'app', '-n', 'shop'], [rollout, policy('app')]);
+    expect(out).not.toContain('ImagePolic');
+  });
 });

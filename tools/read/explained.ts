@@ -1,5 +1,5 @@
 /** Explains an object: reads the inputs of its explanation. */
-import type { FluxObject } from '../../api/flux.ts';
+import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import { FLUX_BINDINGS, governedKindOf, KINDS, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
@@ -17,10 +17,12 @@ import { type Explanation, explanationOf } from '../../client/explain/kinds/expl
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { nextDeployment } from '../../client/explain/rollout/gateSteps.ts';
 import type { NextDeployment } from '../../core/gate/gateApprovals.ts';
+import { few } from '../../core/kube/firstFew.ts';
 import { groupOf, identityOf, objectName, refKey } from '../../core/kube/names.ts';
 import { recordedRefs } from '../../core/objectGates/objectGates.ts';
+import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
-import type { NamedTarget } from './namedObjects.ts';
+import { listInAnyVersion, type NamedTarget } from './namedObjects.ts';
 import { optionalReader } from './optionalReads.ts';
 import { readRelated } from './readRelated.ts';
 
@@ -38,7 +40,8 @@ export async function explainObject(
       const related = await readRelated(client, [rollout]);
       const app = explainRollout(rollout, related, now);
       const found = explanationOf(app, rolloutActions(rollout, app, related, now));
-      return { ...found, causes: [...found.causes, ...(await readWaves(client, rollout, app))] };
+      const more = await Promise.all([readWaves(client, rollout, app), readPolicies(client, rollout, app)]);
+      return { ...found, causes: [...found.causes, ...more.flat()] };
     }
     case 'Gate':
       return explainGate(object as Gate, now, waiting ?? (await readWaiting(client, object as Gate)));
@@ -90,6 +93,20 @@ async function readWaves(client: KubeClient, { status }: Rollout, { steps, waiti
     }),
   );
   return budgets.flatMap((budget) => (budget && waiting ? waveCauses(budget, waiting.version, status?.image) : []));
+}
+
+/** The ImagePolicies to choose from, for a Rollout whose own does not exist. */
+async function readPolicies(client: KubeClient, rollout: Rollout, { state }: Application): Promise<Cause[]> {
+  const ref = state === 'problem' ? policyRef(rollout) : undefined;
+  if (!ref) return [];
+  const policies = await readable(listInAnyVersion<ImagePolicy>(client, 'ImagePolicy', ref.namespace));
+  const names = policies?.map(({ metadata }) => metadata.name ?? '');
+  if (!names || names.includes(ref.name)) return [];
+  const text =
+    names.length > 0
+      ? `Namespace ${ref.namespace} has the ImagePolicies ${few(names, 8)}: correct spec.releasesImagePolicy, or create ${ref.name}`
+      : `Namespace ${ref.namespace} has no ImagePolicy: create ${ref.name}`;
+  return [{ code: 'ImagePolicies', text }];
 }
 
 async function explainBinding(client: KubeClient, binding: FluxBinding, now: EpochMs): Promise<Explanation> {

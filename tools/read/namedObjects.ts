@@ -229,6 +229,20 @@ export async function readRollout(
   throw await notFound(client, 'Rollout', [ROLLOUTS], { namespace, name });
 }
 
+/** The objects of a kind in its served version, which is older with older Flux. `namespace` undefined: all. */
+export async function listInAnyVersion<T extends AnyObject>(
+  client: KubeClient,
+  kind: KindName,
+  namespace: string | undefined,
+): Promise<T[]> {
+  const { group, versions, resource } = KINDS[kind];
+  for (const version of versions) {
+    const found = await unlessRefused(client.list<T>({ apiVersion: `${group}/${version}`, resource, namespace }), 404);
+    if (found) return found;
+  }
+  return [];
+}
+
 /** Reads the ImagePolicy of a Rollout; undefined if there is none, or the user can't read it. */
 export async function readPolicy(client: KubeClient, rollout: Rollout): Promise<ImagePolicy | undefined> {
   const ref = policyRef(rollout);
