@@ -91,7 +91,7 @@ export function planRollout(inputs: Observed, now: EpochMs): Plan {
   const { copy } = decision.evaluation;
   return {
     status,
-    isIrreversible: decision.commits || (copy !== undefined && copy.isAwaited && copy.begins),
+    isIrreversible: decision.commits || Boolean(copy?.isAwaited && copy.begins),
     waitsForBudget: decision.slotWait !== undefined,
     dependsOnBindings: progress?.dependsOnBindings || head !== stored.history[0],
     dependsOnHealth: progress?.dependsOnHealth ?? false,
