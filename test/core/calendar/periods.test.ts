@@ -68,8 +68,7 @@ describe('64 windows', () => {
       const calendar = calendarOf(rules);
       return [isActive(calendar, now), nextTransition(calendar, now)];
     };
-    const costs = Array.from({ length: 5 }, () => costInReadings(rules, find));
-    expect(Math.min(...costs)).toBeLessThan(200);
+    expect(costInReadings(rules, find)).toBeLessThan(200);
   });
 
   it('are searched once until something can change', () => {
