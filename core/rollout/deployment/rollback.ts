@@ -18,19 +18,21 @@ export type OnFailure = 'Continue' | 'Hold' | 'Rollback';
 
 /** A rollback from the failed version to the last one that succeeded. */
 export interface RollbackTarget {
+  is: 'possible';
   to: VersionInfo;
   from: string;
-  stays?: undefined;
 }
 
-interface NoRollback {
-  /** Why the failed version stays. */
-  stays: { reason: string; message: string };
+/** Why the failed version stays. */
+interface RefusedRollback {
+  is: 'refused';
+  reason: string;
+  message: string;
   /** The time until which a rollback may still be possible: nothing else is deployed automatically. */
   until?: EpochMs;
 }
 
-export type Rollback = RollbackTarget | NoRollback;
+export type Rollback = RollbackTarget | RefusedRollback;
 
 interface RollbackInputs {
   history: readonly HistoryEntry[];
@@ -53,69 +55,72 @@ interface RollbackInputs {
 const METADATA_WAIT_MS = 15_000;
 
 /** The rollback, or why there is none; undefined if nothing has failed, or spec.onFailure is not Rollback. */
-export function rollbackOf({
-  history,
-  config,
-  image,
-  available,
-  barriers,
-  isNewer,
-  awaited,
-  rejectedBy,
-  now,
-}: RollbackInputs): Rollback | undefined {
+export function rollbackOf(inputs: RollbackInputs): Rollback | undefined {
+  const { history, config } = inputs;
   const [head] = history;
   if (config.onFailure !== 'Rollback' || head?.bakeStatus !== 'Failed') return undefined;
   const from = head.version.tag;
   if (head.rolledBackFrom !== undefined) {
     const message = `The rollback from ${head.rolledBackFrom} to ${from} has failed too: deploy another version manually, or retry this one`;
-    return { stays: { reason: 'RollbackFailed', message } };
+    return { is: 'refused', reason: 'RollbackFailed', message };
   }
   // The failed version is not among them.
   const [target] = succeededDeployments(history);
-  if (!target)
-    return noRollback('NoSucceededVersion', from, 'the history has no other version whose last deployment succeeded');
+  if (!target) {
+    const text = 'the history has no other version whose last deployment succeeded';
+    return refused(from, { reason: 'NoSucceededVersion', text });
+  }
+  const refusal = refusalOf(head, target, inputs);
+  return refusal ? refused(from, refusal) : { is: 'possible', to: target.version, from };
+}
+
+function refused(from: string, { text, ...refusal }: Refusal): RefusedRollback {
+  return { is: 'refused', ...refusal, message: `${from} has failed and is not rolled back: ${text}` };
+}
+
+interface Refusal extends Pick<RefusedRollback, 'reason' | 'until'> {
+  /** A clause. */
+  text: string;
+}
+
+/** Why the deployment `target` is not repeated; undefined if it is. */
+function refusalOf(head: HistoryEntry, target: HistoryEntry, inputs: RollbackInputs): Refusal | undefined {
+  const { history, config, image, available, barriers, isNewer, awaited, rejectedBy, now } = inputs;
+  const from = head.version.tag;
+  const to = target.version;
   const since = history.slice(0, history.indexOf(target));
-  const undone = since.map(({ version }) => version.tag);
   // A later release has the changes of a barrier that was skipped.
-  const isBetween = (tag: string) => isNewer(tag, target.version.tag) && !isNewer(tag, from);
+  const isBetween = (tag: string) => isNewer(tag, to.tag) && !isNewer(tag, from);
   const marked = [...(config.barrier === undefined ? [] : [config.barrier]), ...barriers];
-  const barrier = undone.find((tag) => marked.includes(tag)) ?? marked.find(isBetween);
+  const barrier = since.find(({ version }) => marked.includes(version.tag))?.version.tag ?? marked.find(isBetween);
   if (barrier !== undefined) {
     const source =
       barrier === config.barrier ? 'spec.rollback.barrier' : `the release's annotation ${ROLLBACK_BARRIER}`;
-    return noRollback('Barrier', from, `${barrier} cannot be undone (${source})`);
+    return { reason: 'Barrier', text: `${barrier} cannot be undone (${source})` };
   }
   const until = (parseTime(head.bakeEndTime) ?? Number.NEGATIVE_INFINITY) + METADATA_WAIT_MS;
   const unknown = since.find(({ version }) => isBare(version) && awaited.includes(version.tag));
   if (unknown && now < until) {
     const { tag } = unknown.version;
     const text = `waiting until ${formatTime(until)} for the registry to answer whether ${tag} can be undone`;
-    return { ...noRollback('MetadataUnknown', from, text), until };
+    return { reason: 'MetadataUnknown', text, until };
   }
-  const to = target.version;
   const other = imageOf(target, history);
   if (image !== undefined && other !== undefined && other !== image) {
     const text = `${to.tag} was deployed from ${other}, and the ImagePolicy now selects from ${image}`;
-    return noRollback('OtherImage', from, text);
+    return { reason: 'OtherImage', text };
   }
   const digest = available.find(({ tag }) => tag === to.tag)?.digest;
   if (to.digest && digest && to.digest !== digest) {
-    const text = `the tag ${to.tag} has been moved to another image since it was deployed`;
-    return noRollback('TagMoved', from, text);
+    return { reason: 'TagMoved', text: `the tag ${to.tag} has been moved to another image since it was deployed` };
   }
   const gate = rejectedBy(to.tag);
-  if (gate !== undefined) return noRollback('Rejected', from, `RolloutGate '${gate}' rejects ${to.tag}`);
-  return { to, from };
+  return gate === undefined ? undefined : { reason: 'Rejected', text: `RolloutGate '${gate}' rejects ${to.tag}` };
 }
 
 /** The image of a deployment; of one without a record, that of the next deployment with one. */
 function imageOf(target: HistoryEntry, history: readonly HistoryEntry[]): string | undefined {
   return history.slice(0, history.indexOf(target) + 1).findLast(({ image }) => image !== undefined)?.image;
-}
-
-function noRollback(reason: string, from: string, why: string): NoRollback {
-  return { stays: { reason, message: `${from} has failed and is not rolled back: ${why}` } };
 }
 
 /** Versions to roll back to that a history keeps: if the first is deployed again and fails, the second is left. */
@@ -144,7 +149,7 @@ export function rollbackCondition(
   rollback: Rollback | undefined,
   closed: readonly GateResult[],
 ): NewCondition | undefined {
-  if (rollback?.stays) return { type: ROLLED_BACK, status: 'False', ...rollback.stays };
+  if (rollback?.is === 'refused') return falseCondition(ROLLED_BACK, rollback.reason, rollback.message);
   if (rollback) {
     const what = `The rollback from ${rollback.from} to ${rollback.to.tag}`;
     if (closed.length === 0) return undefined;

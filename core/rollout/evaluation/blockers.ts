@@ -196,8 +196,8 @@ function failureBlockers({ choice, head, rollback, config, requests }: BlockerIn
     return [{ ...failed, effect: 'Blocks', reason: 'PreviousDeploymentFailed', ...times({ since }) }];
   }
   // A rollback may still be possible until then.
-  if (!rollback?.stays || rollback.until === undefined) return [];
-  return [{ ...failed, effect: 'Waits', reason: rollback.stays.reason, ...times({ since, until: rollback.until }) }];
+  if (rollback?.is !== 'refused' || rollback.until === undefined) return [];
+  return [{ ...failed, effect: 'Waits', reason: rollback.reason, ...times({ since, until: rollback.until }) }];
 }
 
 function approvalBlockers({ observed, choice: { version }, requiredApprovals }: BlockerInputs): Blocker[] {

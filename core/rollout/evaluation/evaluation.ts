@@ -156,9 +156,10 @@ function requeueTimes(
   gateApprovals: readonly RolloutGateApprovals[],
   now: EpochMs,
 ): EpochMs[] {
+  const until = rollback?.is === 'refused' ? rollback.until : undefined;
   const versions = new Set([...(version === undefined ? [] : [version]), ...candidates.map(({ tag }) => tag)]);
   return [
-    ...(rollback?.stays && rollback.until !== undefined ? [Math.min(rollback.until, now + AWAITED_REQUEUE_MS)] : []),
+    ...(until === undefined ? [] : [Math.min(until, now + AWAITED_REQUEUE_MS)]),
     ...expiries(gateApprovals, versions, now),
     ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? []),
     ...upstream.flatMap(({ requeueAt }) => requeueAt ?? []),

@@ -179,7 +179,7 @@ export function chooseNext(inputs: ChoiceInputs): Choice {
     const problem = `force deploy version ${forceDeploy} is not in available releases`;
     return { way: 'Manual', is: 'impossible', version: forceDeploy, problem };
   }
-  if (rollback && !rollback.stays) return { way: 'Rollback', is: 'next', version: rollback.to.tag, rollback };
+  if (rollback?.is === 'possible') return { way: 'Rollback', is: 'next', version: rollback.to.tag, rollback };
   const next = rollback?.until === undefined ? automatic[0] : undefined;
   if (next) return { way: 'Automatic', is: 'next', version: next.tag };
   const [newest] = candidates;
