@@ -1,10 +1,11 @@
 /** Atomic updates: a tag and variables of one Rollout that must be applied together. */
-import { DEPLOYED } from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, RECONCILE_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
+import { annotate, annotateAll } from '../kube/annotate.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { MAX_TAG_CHARACTERS } from '../kube/tag.ts';
-import { deploymentOf, isSameVersion, isSetByGit, parseDeployments } from './deployment.ts';
+import { deploymentOf, formatDeployments, isSameVersion, isSetByGit, parseDeployments } from './deployment.ts';
 import { managedFieldsOf } from './managedFields.ts';
 import { fetchedRevision, isOfTag, storedRevision } from './source.ts';
 
@@ -20,8 +21,7 @@ import { fetchedRevision, isOfTag, storedRevision } from './source.ts';
  *   artifact;
  * - the API server's policy (manifests/policies/whole-versions.yaml) denies an attempt at another artifact than the
  *   annotation ARTIFACT allows, in whatever order caches are updated. It also denies an attempt by a controller that
- *   has not read the suspension yet: the suspension comes with a request to reconcile, which the controller echoes
- *   (setManagedFields.ts).
+ *   has not read the suspension yet: the suspension comes with a request to reconcile, which the controller echoes.
  */
 export interface AtomicUpdate {
   /** The Rollout that manages both. */
@@ -65,7 +65,7 @@ export function atomicUpdate(
  * The tag of the artifact that the source has stored (`<tag>@<digest>`): the one with which an object may continue that
  * has had no atomic update yet. Empty if nothing is stored, which allows no artifact.
  */
-export function artifactBefore(source: FluxObject | undefined): string {
+function artifactBefore(source: FluxObject | undefined): string {
   const tag = (source && storedRevision(source))?.split('@', 1)[0] ?? '';
   return tag.length <= MAX_TAG_CHARACTERS ? tag : '';
 }
@@ -81,4 +81,55 @@ function whyStuck(source: FluxObject, head: DeploymentRef): string | undefined {
   const isAboutThis = failed?.observedGeneration === metadata.generation;
   const isFailure = failed?.type === 'FetchFailed' ? failed.status === 'True' : failed?.status === 'False';
   return isAboutThis && isFailure ? `cannot fetch it (${failed?.reason})` : undefined;
+}
+
+// The annotations that a write of the Kustomization gets.
+
+/** The prefix of our requests to reconcile; manifests/policies/whole-versions.yaml reads it. */
+const REQUEST_PREFIX = 'rollout-hooks/';
+
+/** The object with our annotations of an atomic update; without them if there is none. */
+export function withArtifact(
+  object: FluxObject,
+  oldObject: FluxObject | undefined,
+  source: FluxObject | undefined,
+  atomic: AtomicUpdate | undefined,
+): FluxObject {
+  if (!atomic) return annotateAll(object, { [ARTIFACT]: undefined, [AWAITS_ARTIFACT]: undefined });
+  const before = oldObject ? oldObject.metadata.annotations?.[ARTIFACT] : atomic.head?.version;
+  const next = annotateAll(object, {
+    [ARTIFACT]: atomic.artifact ?? before ?? artifactBefore(source),
+    [AWAITS_ARTIFACT]: atomic.awaits && formatDeployments([atomic.awaits]),
+  });
+  if (!oldObject) return next;
+  const request = mustBeReadBeforeActing(next, oldObject) ? reconcileRequestOf(oldObject) : unhandledRequest(oldObject);
+  return request === undefined ? next : annotate(next, RECONCILE_REQUESTED_AT, request);
+}
+
+/**
+ * Whether kustomize-controller must read this write before it acts: the write suspends for a version, or changes the
+ * allowed artifact without an earlier suspension.
+ */
+function mustBeReadBeforeActing(object: FluxObject, oldObject: FluxObject): boolean {
+  const [now, before] = [object.metadata.annotations ?? {}, oldObject.metadata.annotations ?? {}];
+  if (now[AWAITS_ARTIFACT] !== undefined) return now[AWAITS_ARTIFACT] !== before[AWAITS_ARTIFACT];
+  return before[ARTIFACT] !== undefined && now[ARTIFACT] !== before[ARTIFACT] && before[AWAITS_ARTIFACT] === undefined;
+}
+
+/**
+ * The value by which this write requests a reconciliation. kustomize-controller echoes it in
+ * `status.lastHandledReconcileAt` once it has read the write, even while the object is suspended. Until then it may act
+ * on an older version of the object, and the policy denies it any new attempt.
+ */
+function reconcileRequestOf({ metadata }: FluxObject): string {
+  return `${REQUEST_PREFIX}${metadata.generation ?? 0}`;
+}
+
+/**
+ * Our request to reconcile, until Flux echoes it: if another request replaced it, the policy would stop waiting too
+ * early.
+ */
+export function unhandledRequest({ metadata, status }: FluxObject): string | undefined {
+  const requested = metadata.annotations?.[RECONCILE_REQUESTED_AT];
+  return requested?.startsWith(REQUEST_PREFIX) && requested !== status?.lastHandledReconcileAt ? requested : undefined;
 }

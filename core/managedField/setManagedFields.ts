@@ -1,13 +1,13 @@
 /** The managed fields of an object after one write (docs/reference/writes.md, W1 to W7). */
-import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, RECONCILE_REQUESTED_AT } from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
-import { annotate, annotateAll } from '../kube/annotate.ts';
+import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { sameJson } from '../kube/json.ts';
 import { type Writers, writersOf } from '../kube/writers.ts';
 import type { TextWithCommands } from '../text/commands.ts';
-import { type AtomicUpdate, artifactBefore, atomicUpdate } from './atomicUpdate.ts';
+import { type AtomicUpdate, atomicUpdate, unhandledRequest, withArtifact } from './atomicUpdate.ts';
 import {
   deploymentOf,
   deploymentText,
@@ -51,9 +51,6 @@ interface ManagedFieldsOutcome {
   /** Why the write is denied; empty if it is allowed. */
   denials: TextWithCommands[];
 }
-
-/** The prefix of our requests to reconcile; manifests/policies/whole-versions.yaml reads it. */
-const REQUEST_PREFIX = 'rollout-hooks/';
 
 interface FieldDecision {
   value: string | undefined;
@@ -109,52 +106,6 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
   const marked = annotate(writeManagedFields(written, values), DEPLOYED, carried);
   const object = isSourceUnread ? marked : withArtifact(marked, oldObject, source, context.atomic);
   return { object, warnings: [...revertTexts, ...warnings], isReverted: revertTexts.length > 0, denials };
-}
-
-/** The object with our annotations of an atomic update; without them if there is none. */
-function withArtifact(
-  object: FluxObject,
-  oldObject: FluxObject | undefined,
-  source: FluxObject | undefined,
-  atomic: AtomicUpdate | undefined,
-): FluxObject {
-  if (!atomic) return annotateAll(object, { [ARTIFACT]: undefined, [AWAITS_ARTIFACT]: undefined });
-  const before = oldObject ? oldObject.metadata.annotations?.[ARTIFACT] : atomic.head?.version;
-  const next = annotateAll(object, {
-    [ARTIFACT]: atomic.artifact ?? before ?? artifactBefore(source),
-    [AWAITS_ARTIFACT]: atomic.awaits && formatDeployments([atomic.awaits]),
-  });
-  if (!oldObject) return next;
-  const request = mustBeReadBeforeActing(next, oldObject) ? reconcileRequestOf(oldObject) : unhandledRequest(oldObject);
-  return request === undefined ? next : annotate(next, RECONCILE_REQUESTED_AT, request);
-}
-
-/**
- * Whether kustomize-controller must read this write before it acts: the write suspends for a version, or changes the
- * allowed artifact without an earlier suspension.
- */
-function mustBeReadBeforeActing(object: FluxObject, oldObject: FluxObject): boolean {
-  const [now, before] = [object.metadata.annotations ?? {}, oldObject.metadata.annotations ?? {}];
-  if (now[AWAITS_ARTIFACT] !== undefined) return now[AWAITS_ARTIFACT] !== before[AWAITS_ARTIFACT];
-  return before[ARTIFACT] !== undefined && now[ARTIFACT] !== before[ARTIFACT] && before[AWAITS_ARTIFACT] === undefined;
-}
-
-/**
- * The value by which this write requests a reconciliation. kustomize-controller echoes it in
- * `status.lastHandledReconcileAt` once it has read the write, even while the object is suspended. Until then it may act
- * on an older version of the object, and the policy denies it any new attempt.
- */
-function reconcileRequestOf({ metadata }: FluxObject): string {
-  return `${REQUEST_PREFIX}${metadata.generation ?? 0}`;
-}
-
-/**
- * Our request to reconcile, until Flux echoes it: if another request replaced it, the policy would stop waiting too
- * early.
- */
-function unhandledRequest({ metadata, status }: FluxObject): string | undefined {
-  const requested = metadata.annotations?.[RECONCILE_REQUESTED_AT];
-  return requested?.startsWith(REQUEST_PREFIX) && requested !== status?.lastHandledReconcileAt ? requested : undefined;
 }
 
 /**
