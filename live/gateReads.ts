@@ -5,20 +5,14 @@
 import type { FluxObject } from '../api/flux.ts';
 import { BOUND_KINDS, FLUX_BINDINGS, GATES } from '../api/kinds.ts';
 import type { NamespacedName } from '../api/kubernetes.ts';
-import type { ClusterReader, HookCall, Settings } from '../api/ports.ts';
+import type { ClusterReader, HookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { isTooMany } from '../core/gate/gateRefs.ts';
 import { type GateSelectors, reachesBeyond, selectingGateLists } from '../core/gate/gateSelection.ts';
 import { boundLabel, byRefKey, refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
-import type { RefRules } from '../core/objectGates/objectGates.ts';
 import { inParallel } from './inParallel.ts';
 import { namespaceLabels, objectsOfKinds } from './objectReads.ts';
-
-/** The rule for references to Gates of other namespaces in this installation. */
-export function refRules({ noCrossNamespaceRefs }: Settings): RefRules {
-  return { ownNamespaceOnly: noCrossNamespaceRefs };
-}
 
 /** The Gates of these names that exist, by `refKey`. */
 export async function readGates(

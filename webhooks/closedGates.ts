@@ -18,7 +18,7 @@ import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import type { Denial } from '../core/objectGates/gateTexts.ts';
 import { closedAgainstRemoval, droppedGates, mayDropGates } from '../core/rollout/evaluation/droppedGates.ts';
 import { boundGates, requiredGatesOf } from '../core/rollout/evaluation/requiredGates.ts';
-import { listBindableObjects, listBindings, readGates, readSelectors, refRules } from '../live/gateReads.ts';
+import { listBindableObjects, listBindings, readGates, readSelectors } from '../live/gateReads.ts';
 import { type AdmissionDecision, allowed, deny, namespaceOf } from './response.ts';
 
 /**
@@ -74,7 +74,7 @@ async function readClosedRequired(
     readSelectors(namespace, call.cluster),
     listBindings(rollouts, call.cluster),
   ]);
-  const bindings = currentBindings(rollouts, objects, stored, selectors, refRules(call.settings));
+  const bindings = currentBindings(rollouts, objects, stored, selectors, call.settings);
   return { closed: await readClosed(requiredGatesOf(rollouts, bindings, selectors), call), bindings };
 }
 

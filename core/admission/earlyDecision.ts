@@ -17,12 +17,12 @@ import { isSuspendedByUs } from '../objectGates/objectState.ts';
 export function earlyDecision(
   object: FluxObject,
   oldObject: FluxObject | undefined,
-  { ownNamespaceOnly = false }: RefRules,
+  { noCrossNamespaceRefs = false }: RefRules,
   isComplete: boolean,
 ): 'allowed' | Denial | undefined {
   if (oldObject && (willConflict(object, oldObject) || (isComplete && isOutOfScope(object, oldObject))))
     return 'allowed';
-  const foreign = ownNamespaceOnly ? newForeignGateProblem(object, oldObject) : undefined;
+  const foreign = noCrossNamespaceRefs ? newForeignGateProblem(object, oldObject) : undefined;
   if (foreign) return { reason: 'not_permitted', text: `${subjectOf(object)}: ${foreign}` };
   const tooMany = tooManyReferencesProblem(object, oldObject);
   return tooMany ? { reason: 'limit', text: `${subjectOf(object)}: ${tooMany}` } : undefined;

@@ -107,10 +107,10 @@ export function currentBindings(
   objects: readonly FluxObject[],
   bindings: readonly FluxBinding[],
   { gates, namespaceLabels, truncated = false }: GateSelectors,
-  rules: RefRules,
+  { noCrossNamespaceRefs = false }: RefRules,
 ): FluxBinding[] {
   const candidates = sortedKeys(gates.map(identityOf));
-  const context = { ...rules, gates: byRefKey(gates), namespaceLabels, candidates, truncated };
+  const context = { noCrossNamespaceRefs, gates: byRefKey(gates), namespaceLabels, candidates, truncated };
   const bound = boundObjects(rollouts, objects, bindings);
   return withStored(
     bindings,

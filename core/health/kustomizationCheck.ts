@@ -22,10 +22,10 @@ const MIN_INTERVAL_MS = 5_000;
 /** The `name` or `namespace/name` in the annotation, or its problem in the Go controller's words. */
 export function kustomizationRef(
   healthCheck: HealthCheck,
-  ownNamespaceOnly: boolean,
+  noCrossNamespaceRefs: boolean,
 ): NamespacedName | { problem: string } {
   const ref = annotatedRef(healthCheck);
-  if (!ownNamespaceOnly || 'problem' in ref || ref.namespace === healthCheck.metadata.namespace) return ref;
+  if (!noCrossNamespaceRefs || 'problem' in ref || ref.namespace === healthCheck.metadata.namespace) return ref;
   return {
     problem: `Kustomization '${ref.namespace}/${ref.name}' is in another namespace, which this installation forbids`,
   };

@@ -153,9 +153,9 @@ export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, co
  * Whether the write drops a closed Gate. The Gates of an object that names too many are unknown and count as open: its
  * author could have named fewer before any Gate closed.
  */
-function dropsClosedGate(object: FluxObject, oldObject: FluxObject, { gates, now, ...rules }: GateContext): boolean {
-  const dropped = without(gatesInAnnotation(oldObject, rules).refs, gatesInAnnotation(object, rules).refs);
-  return closedOf(evaluateGates(dropped, gates, now)).length > 0;
+function dropsClosedGate(object: FluxObject, oldObject: FluxObject, context: GateContext): boolean {
+  const dropped = without(gatesInAnnotation(oldObject, context).refs, gatesInAnnotation(object, context).refs);
+  return closedOf(evaluateGates(dropped, context.gates, context.now)).length > 0;
 }
 
 /** The object with the annotations of another one that bind it to Rollouts. */
@@ -170,8 +170,8 @@ function withRollouts(before: FluxObject, { metadata }: FluxObject): FluxObject 
 // The Gates that the annotations of an object name.
 
 export interface RefRules {
-  /** The setting NO_CROSS_NAMESPACE_REFS: a reference to a Gate of another namespace names no Gate. */
-  ownNamespaceOnly?: boolean;
+  /** The setting: a reference to a Gate of another namespace names no Gate. */
+  noCrossNamespaceRefs?: boolean;
 }
 
 const MAX_PROBLEMS = 20;
@@ -180,12 +180,12 @@ const MAX_PROBLEM_CHARACTERS = 400;
 /** The Gates that the annotation names; none if they are too many, because those need not be read. */
 export function gatesInAnnotation(
   object: FluxObject,
-  { ownNamespaceOnly = false }: RefRules = {},
+  { noCrossNamespaceRefs = false }: RefRules = {},
 ): { refs: NamespacedName[]; problems: string[]; tooMany: boolean } {
   const { namespace = '', annotations } = object.metadata;
   const parsed = parseGateRefs(annotations?.[REQUIRED_GATES], namespace);
-  const refs = ownNamespaceOnly ? parsed.refs.filter((ref) => ref.namespace === namespace) : parsed.refs;
-  const all = [...parsed.problems, ...(ownNamespaceOnly ? foreignGates(object).map(foreignText) : [])];
+  const refs = noCrossNamespaceRefs ? parsed.refs.filter((ref) => ref.namespace === namespace) : parsed.refs;
+  const all = [...parsed.problems, ...(noCrossNamespaceRefs ? foreignGates(object).map(foreignText) : [])];
   const problems = all.slice(0, MAX_PROBLEMS).map((problem) => problem.slice(0, MAX_PROBLEM_CHARACTERS));
   const tooMany = parsed.tooMany || refs.length > LIMITS.requiredGates;
   return { refs: tooMany ? [] : refs, problems, tooMany };

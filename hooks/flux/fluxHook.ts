@@ -27,7 +27,7 @@ import {
   resumeLabel,
 } from '../../core/suspension/applier.ts';
 import { isMarkedFor } from '../../core/suspension/marks.ts';
-import { recentGates, refRules } from '../../live/gateReads.ts';
+import { recentGates } from '../../live/gateReads.ts';
 import { namedRules } from '../customizeRules.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';
 
@@ -80,11 +80,10 @@ const DOUBTED_GATE_MAX_AGE_MS = 200;
 
 /** The Gates that the object's annotations record, which this decorator doesn't relate. */
 async function readRecordedGates(object: FluxObject, call: HookCall): Promise<{ gates: ObjectGates; found: Gate[] }> {
-  const rules = refRules(call.settings);
-  const refs = recordedRefs(object, rules);
+  const refs = recordedRefs(object, call.settings);
   const read = async (maxAgeMs: number) => {
     const found = await recentGates(refs, maxAgeMs, call);
-    return { found, gates: recordedGates(object, byRefKey(found), rules, call.now) };
+    return { found, gates: recordedGates(object, byRefKey(found), call.settings, call.now) };
   };
   const known = await read(GATE_MAX_AGE_MS);
   return refs.length === 0 || isMarkedFor(object, known.gates) ? known : read(DOUBTED_GATE_MAX_AGE_MS);

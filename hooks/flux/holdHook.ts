@@ -13,7 +13,7 @@ import { objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { type GateContext, gatesInAnnotation } from '../../core/objectGates/objectGates.ts';
 import { holdMarks, TOO_MANY_MARKS } from '../../core/suspension/marks.ts';
-import { recentGates, refRules } from '../../live/gateReads.ts';
+import { recentGates } from '../../live/gateReads.ts';
 import { homeLabels, homeRules, namedRules } from '../customizeRules.ts';
 import { type DecoratorHook, resyncAfter } from '../hook.ts';
 
@@ -53,7 +53,7 @@ export const holdHook: DecoratorHook<FluxObject> = {
 
   async customize({ parent }, { cluster, settings }) {
     const { namespace = '' } = parent.metadata;
-    const named = namedRules(GATES, gatesInAnnotation(parent, refRules(settings)).refs);
+    const named = namedRules(GATES, gatesInAnnotation(parent, settings).refs);
     return {
       relatedResources: [
         ...selectingGateRules(namespace, SELECTS_LABEL),
@@ -65,10 +65,9 @@ export const holdHook: DecoratorHook<FluxObject> = {
 
   async sync({ object, related }, { now, settings, cluster, sharedReads }) {
     if (object.metadata.deletionTimestamp) return { attachments: [] };
-    const rules = refRules(settings);
     const relatedGates = objectsOf<Gate>(related, KINDS.Gate);
     const relatedRefs = relatedGates.map(identityOf);
-    const { refs } = gatesInAnnotation(object, rules);
+    const { refs } = gatesInAnnotation(object, settings);
     const unrelatedRefs = without(refs, relatedRefs);
     const isNeverRelated = namedRules(GATES, refs).length > MAX_GATE_NAMESPACES;
     const [namespaceLabels, unrelatedGates] = await Promise.all([
@@ -76,7 +75,14 @@ export const holdHook: DecoratorHook<FluxObject> = {
       recentGates(unrelatedRefs, UNRELATED_MAX_AGE_MS, { cluster, sharedReads }),
     ]);
     const gates = byRefKey([...relatedGates, ...unrelatedGates]);
-    const context: GateContext = { ...rules, gates, namespaceLabels, now, candidates: sortedKeys(relatedRefs) };
+    const { noCrossNamespaceRefs } = settings;
+    const context: GateContext = {
+      noCrossNamespaceRefs,
+      gates,
+      namespaceLabels,
+      now,
+      candidates: sortedKeys(relatedRefs),
+    };
     const { annotations, isBypassing, requeueAt } = holdMarks(object, context);
     const unrelatedRequeue = isNeverRelated ? NEVER_RELATED_REQUEUE_SECONDS : UNRELATED_REQUEUE_SECONDS;
     const isWritten = Object.keys(annotations).length > 0;

@@ -16,7 +16,7 @@ import type { Observed } from '../../core/rollout/evaluation/observed.ts';
 import { requiredGatesOf } from '../../core/rollout/evaluation/requiredGates.ts';
 import { withAllowedRefs } from '../../core/rollout/evaluation/specProblems.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
-import { listBindableObjects, listBindings, readGates, refRules } from '../../live/gateReads.ts';
+import { listBindableObjects, listBindings, readGates } from '../../live/gateReads.ts';
 import { listRolloutGates, namespaceLabels, objectsOfKinds, readObjects } from '../../live/objectReads.ts';
 import { withRestingChecks } from './healthReads.ts';
 import { metadataOf, upstreamOf } from './observe.ts';
@@ -68,7 +68,7 @@ export async function readBound(
 ): Promise<Pick<Observed, 'bindings' | 'gateRefs' | 'gates'>> {
   const { rollout } = observed;
   const objects = await liveBoundObjects(rollout, observed.bindings, call);
-  const bindings = currentBindings([rollout], objects, observed.bindings, selectors, refRules(call.settings));
+  const bindings = currentBindings([rollout], objects, observed.bindings, selectors, call.settings);
   const gateRefs = requiredGatesOf([withAllowedRefs(rollout, call.settings)], bindings, selectors);
   const others = await readGates(without(gateRefs, observed.gateRefs), call.cluster);
   return { bindings, gateRefs, gates: new Map([...observed.gates, ...others]) };

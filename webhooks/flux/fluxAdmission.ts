@@ -13,7 +13,6 @@ import { freshReason } from '../../core/gate/bypassReason.ts';
 import { isSystemDeleter } from '../../core/kube/users.ts';
 import { denialText } from '../../core/objectGates/gateTexts.ts';
 import { withShrinkingEdits } from '../../core/objectGates/objectGates.ts';
-import { refRules } from '../../live/gateReads.ts';
 import { bypassOrDeny, type ReviewedBypass, recordBypass, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, deny } from '../response.ts';
 import { heldSourceWarning, lostFieldsDenial, withClosedGates } from './afterDecision.ts';
@@ -24,7 +23,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const { object, oldObject: stored } = write;
   if (!object || request.subResource) return allowed();
   const isComplete = isInCurrentVersion(request);
-  const early = earlyDecision(object, stored, refRules(call.settings), isComplete);
+  const early = earlyDecision(object, stored, call.settings, isComplete);
   if (early) return early === 'allowed' ? allowed() : deny(early, request, call);
 
   const context = await readContext(write, request, call);

@@ -18,7 +18,7 @@ import { type GateContext, gatesToRead } from '../../core/objectGates/objectGate
 import { readState } from '../../core/objectGates/objectState.ts';
 import { applierOf } from '../../core/suspension/applier.ts';
 import { endsOpening } from '../../core/suspension/suspension.ts';
-import { labelsSelectedBy, listSelecting, readGates, refRules } from '../../live/gateReads.ts';
+import { labelsSelectedBy, listSelecting, readGates } from '../../live/gateReads.ts';
 import { inParallel } from '../../live/inParallel.ts';
 import { readClosedOfRollouts } from '../closedGates.ts';
 import { namespaceOf } from '../response.ts';
@@ -105,9 +105,8 @@ async function readGateContext(
   mustList: boolean,
   { cluster, settings, now }: WebhookCall,
 ): Promise<GateContext> {
-  const rules = refRules(settings);
   const versions = [object, oldObject].filter((each) => each !== undefined);
-  const reads = gatesToRead(versions, rules, mustList);
+  const reads = gatesToRead(versions, settings, mustList);
   const [named, selecting] = await Promise.all([
     readGates(reads.refs, cluster),
     reads.list ? listSelecting(namespace, cluster) : undefined,
@@ -115,7 +114,7 @@ async function readGateContext(
   const listed = selecting?.gates ?? [];
   const gates = new Map([...named, ...byRefKey(listed)]);
   return {
-    ...rules,
+    noCrossNamespaceRefs: settings.noCrossNamespaceRefs,
     gates,
     candidates: selecting ? sortedKeys(listed.map(identityOf)) : reads.candidates,
     namespaceLabels: await labelsSelectedBy([...gates.values()], namespace, cluster),
