@@ -31,7 +31,7 @@ import { hasNoBake, isUnfinished } from './deployment/history.ts';
 import { rollbackDepth } from './deployment/rollback.ts';
 import { deployableNow, type Evaluation, evaluateRollout, offeredVersions } from './evaluation/evaluation.ts';
 import { isForward, type NextChoice } from './evaluation/nextVersion.ts';
-import type { Observed, RolloutConfig, RolloutState } from './evaluation/observed.ts';
+import type { Observed, RolloutConfig, RolloutContext, RolloutState } from './evaluation/observed.ts';
 import { GATES_IN_HISTORY } from './evaluation/requiredGates.ts';
 import { type RequestKey, type Requests, requesterOf, requestsOf } from './evaluation/rolloutRequests.ts';
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
@@ -55,29 +55,20 @@ export interface DeploymentDecision {
 type DeploymentResult = Pick<DeploymentDecision, 'state' | 'used' | 'events'>;
 
 /** @param usedBefore requests that earlier steps of the plan have used up */
-export function decideDeployment(
-  observed: Observed,
-  config: RolloutConfig,
-  before: RolloutState,
-  usedBefore: readonly RequestKey[],
-  now: EpochMs,
-): DeploymentDecision {
-  const requestsAfter = (used: readonly RequestKey[]) =>
-    requestsOf(observed.rollout, new Set([...usedBefore, ...used]));
-  const commit = (deployed: DeploymentResult): DeploymentDecision => ({
-    ...deployed,
-    evaluation: evaluateRollout(observed, deployed.state, config, requestsAfter(deployed.used), now),
-    commits: true,
-    requeueAt: [],
-  });
-  if (before.history.length === 0 && observed.carried.length > 0) return commit(adopt(observed, config, before, now));
-  const requests = requestsAfter([]);
-  const evaluation = evaluateRollout(observed, before, config, requests, now);
+export function decideDeployment(context: RolloutContext, usedBefore: readonly RequestKey[]): DeploymentDecision {
+  const { observed, config, state: before, now } = context;
+  const commit = ({ state, used, events }: DeploymentResult): DeploymentDecision => {
+    const requests = requestsOf(observed.rollout, new Set([...usedBefore, ...used]));
+    const evaluation = evaluateRollout({ ...context, state, requests });
+    return { state, used, events, evaluation, commits: true, requeueAt: [] };
+  };
+  if (before.history.length === 0 && observed.carried.length > 0) return commit(adopt(context));
+  const evaluation = evaluateRollout(context);
   const { rolloutGatesResult } = evaluation;
   // The bypass stays visible after its version is deployed: see shownBypass.
   const shown = rolloutGatesResult.condition.reason === 'GatesBypassed' ? [rolloutGatesResult.condition] : [];
   const state = { ...before, conditions: setConditions(before.conditions, shown, now) };
-  const used = unneededTexts(evaluation, requests);
+  const used = unneededTexts(evaluation, context.requests);
   const stay: DeploymentDecision = { state, evaluation, commits: false, used, events: [], requeueAt: [] };
   const next = deployableNow(evaluation);
   if (!next) return stay;
@@ -85,12 +76,12 @@ export function decideDeployment(
   const awaitsHealth = next.way !== 'Manual' && config.bakes && state.history.length > 0;
   const settlesAt = awaitsHealth ? healthSettlesAt(observed.healthChecks, now) : undefined;
   if (settlesAt !== undefined) return { ...stay, requeueAt: [settlesAt] };
-  const slotWait = slotWaitFor(observed, state, next, evaluation, now);
+  const slotWait = slotWaitFor(context, next, evaluation);
   if (slotWait) return { ...stay, slotWait, requeueAt: slotWait.requeueAt };
-  return commit(deployNext(observed, config, state, next, evaluation, requests, now));
+  return commit(deployNext({ ...context, state }, next, evaluation));
 }
 
-function adopt(observed: Observed, config: RolloutConfig, state: RolloutState, now: EpochMs): DeploymentResult {
+function adopt({ observed, config, state, now }: RolloutContext): DeploymentResult {
   const bake = { bakes: config.bakes, knownHealth: healthBefore(observed, config, undefined) };
   const head = adoptedEntry(observed.carried, state.available, bake, now);
   const message = `${head.message}: version ${head.version.tag}`;
@@ -103,31 +94,17 @@ function adopt(observed: Observed, config: RolloutConfig, state: RolloutState, n
 }
 
 /** The wait for slots. Without budgets there is none yet: they are read only in the live reads before a commit. */
-function slotWaitFor(
-  observed: Observed,
-  state: RolloutState,
-  next: NextChoice,
-  evaluation: Evaluation,
-  now: EpochMs,
-): SlotWait | undefined {
-  const { rollout, budgets } = observed;
+function slotWaitFor(context: RolloutContext, next: NextChoice, evaluation: Evaluation): SlotWait | undefined {
+  const { rollout, budgets } = context.observed;
   if (!budgets || !isForward(next)) return undefined;
-  const offered = offeredVersions(observed, state, evaluation, now);
-  return slotWaitOf(rollout, budgets, offered, next.version, now);
+  return slotWaitOf(rollout, budgets, offeredVersions(context, evaluation), next.version, context.now);
 }
 
-function deployNext(
-  observed: Observed,
-  config: RolloutConfig,
-  state: RolloutState,
-  next: NextChoice,
-  evaluation: Evaluation,
-  requests: Requests,
-  now: EpochMs,
-): DeploymentResult {
+function deployNext(context: RolloutContext, next: NextChoice, evaluation: Evaluation): DeploymentResult {
+  const { observed, config, state, requests, now } = context;
   const { rollout } = observed;
   const [previous] = state.history;
-  const deployment = nextDeployment(observed, config, state, next, evaluation, requests);
+  const deployment = nextDeployment(context, next, evaluation);
   const { tag } = deployment.version;
   const { history, events } = addDeployment(rollout, state.history, deployment, now);
   const length = Math.max(config.historyLimit, rollbackDepth(history, config));
@@ -165,19 +142,17 @@ function deployNext(
 }
 
 function nextDeployment(
-  observed: Observed,
-  config: RolloutConfig,
-  { history: [previous], available }: RolloutState,
+  { observed, config, state, requests }: RolloutContext,
   next: NextChoice,
   { rolloutGatesResult, storedApprovals, bypassed }: Evaluation,
-  requests: Requests,
 ): Deployment {
   const { rollout, metadata } = observed;
+  const [previous] = state.history;
   const { way, version: tag } = next;
   const isManual = way === 'Manual';
   const text = (given: string | undefined) =>
     isManual && given && !isForceDeployOfAnother(tag, requests) ? oneLine(given) : undefined;
-  const release = available.find((each) => each.tag === tag) ?? withMetadata({ tag }, metadata[tag]);
+  const release = state.available.find((each) => each.tag === tag) ?? withMetadata({ tag }, metadata[tag]);
   return {
     way,
     version: way === 'Rollback' ? next.rollback.to : withoutFirstSeen(release),

@@ -69,23 +69,24 @@ export function planRollout(inputs: Observed, now: EpochMs): Plan {
   const ready = progress?.ready ? [progress.ready] : [];
   const conditions = setConditions(stored.conditions, [...releases.conditions, ...ready], now);
   const { available, barriers, authors } = releases;
-  const before: RolloutState = { ...stored, history, available, barriers, authors, conditions };
+  const state = { ...stored, history, available, barriers, authors, conditions };
   const idle: RequestKey[] = [...(retry ? (['retry'] as const) : []), ...idleRequests(requests, history[0])];
-  const decision = decideDeployment(observed, config, before, idle, now);
+  const context = { observed, config, state, requests: requestsOf(rollout, new Set(idle)), now };
+  const decision = decideDeployment(context, idle);
 
   const used = new Set([...idle, ...decision.used]);
   const problems = [...config.problems, ...releases.problems];
-  const state: RolloutState = {
+  const after: RolloutState = {
     ...decision.state,
     history: withBoundedHead(decision.state.history, stored.history[0], config.historyLimit),
     conditions: nextConditions(observed, config, decision, requestsOf(rollout, used), problems, now),
   };
-  const status = nextStatus(observed, state, decision, releases.fields, used, now);
+  const status = nextStatus(observed, after, decision, releases.fields, used, now);
   const events = [
     ...(retry ? [retry.event] : []),
     ...(progress?.events ?? []),
     ...decision.events,
-    ...changeEvents(decision.evaluation, state.conditions, rollout.status),
+    ...changeEvents(decision.evaluation, after.conditions, rollout.status),
   ];
   const requeues = [releases, progress, decision, decision.evaluation].flatMap((step) => step?.requeueAt ?? []);
   const { copy } = decision.evaluation;

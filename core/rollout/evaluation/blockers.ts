@@ -28,7 +28,7 @@ import { holdsAfterFailure, type Rollback } from '../deployment/rollback.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
 import { type Choice, isForward, RELEASE_TOO_YOUNG, type YoungRelease } from './nextVersion.ts';
-import type { Observed, RolloutConfig } from './observed.ts';
+import type { Observed, RolloutContext } from './observed.ts';
 import { allows, allowsNothing, type RolloutGatesResult, scheduledOpening } from './rolloutGates.ts';
 import type { Requests } from './rolloutRequests.ts';
 import { approveRolloutGateCommand, type RequiredApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
@@ -56,12 +56,8 @@ export interface BlockerSources {
 }
 
 /** The inputs of the functions that find blockers. */
-interface BlockerInputs extends BlockerSources {
-  observed: Observed;
-  config: RolloutConfig;
-  requests: Requests;
+interface BlockerInputs extends BlockerSources, RolloutContext {
   head: HistoryEntry | undefined;
-  now: EpochMs;
 }
 
 /** The inputs of a sentence. */

@@ -24,10 +24,9 @@ import {
   type Withdrawal,
   youngUntil,
 } from './nextVersion.ts';
-import type { Observed, RolloutConfig, RolloutState } from './observed.ts';
+import type { Observed, RolloutConfig, RolloutContext } from './observed.ts';
 import { evaluateRequiredGates, type StoredApproval, storedApproval } from './requiredGates.ts';
 import { evaluateRolloutGates, type Rejection, rejectedBy, rejections, shownBypass } from './rolloutGates.ts';
-import type { Requests } from './rolloutRequests.ts';
 import {
   expiries,
   type RequiredApprovals,
@@ -59,27 +58,12 @@ export interface Evaluation extends BlockerSources {
 /** The interval while missing metadata delays a rollback: a lookup that has failed is tried again by a later sync. */
 const AWAITED_REQUEUE_MS = 10_000;
 
-/** @param requests those that are not used up */
-export function evaluateRollout(
-  observed: Observed,
-  state: RolloutState,
-  config: RolloutConfig,
-  requests: Requests,
-  now: EpochMs,
-): Evaluation {
+export function evaluateRollout(context: RolloutContext): Evaluation {
+  const { observed, state, config, now } = context;
+  const { rolloutGates } = observed;
   const [head] = state.history;
-  const { gateApprovals, rejected, withdrawn, automatic, ...found } = versionsNow(
-    observed,
-    state,
-    config,
-    requests,
-    now,
-  );
-  const { rollout, rolloutGates } = observed;
-  const { forceDeploy } = requests;
-  const { spec } = rollout;
-  const { available } = state;
-  const choice = chooseNext({ ...found, spec, forceDeploy, available, automatic, head, rolloutGates });
+  const { gateApprovals, rejected, withdrawn, automatic, ...found } = versionsNow(context);
+  const choice = chooseNext(context, { ...found, automatic });
   const { way, version } = choice;
   const required = evaluateRequiredGates(observed, version, head, state.authors, now);
   const needsNoApprovals = way === 'Rollback' || (way === 'InitialVersion' && !config.gateFirstDeployment);
@@ -91,7 +75,7 @@ export function evaluateRollout(
     closed: required.closed,
     requiredApprovals,
   };
-  const blockers = findBlockers({ ...sources, observed, config, requests, head, now });
+  const blockers = findBlockers({ ...sources, ...context, head });
   const copy = copyState(observed, state, deployableNow({ choice, blockers }));
   const listings = version === undefined ? [] : rolloutGates.flatMap((gate) => listingOf(gate, version));
   const storedApprovals = [...required.approvals, ...requiredApprovals.flatMap(countedApprovals), ...listings];
@@ -109,14 +93,9 @@ export function evaluateRollout(
 }
 
 /** The versions that could come next, and what RolloutGates and upstream Rollouts let through. */
-function versionsNow(
-  observed: Observed,
-  { history, available, rolledBack, barriers, authors, conditions }: RolloutState,
-  config: RolloutConfig,
-  requests: Requests,
-  now: EpochMs,
-) {
+function versionsNow({ observed, state, config, requests, now }: RolloutContext) {
   const { rollout, imagePolicy, rolloutGates } = observed;
+  const { history, available, rolledBack, barriers, authors, conditions } = state;
   const [head] = history;
   const rejected = rejections(available, rolloutGates, rollout.status?.rejectedReleases, now);
   const { candidates, withdrawn, young, isNewer } = releasesAfter(available, head?.version.tag, imagePolicy, {
@@ -171,15 +150,14 @@ function requeueTimes(
  * Rollouts and Gates let each through.
  */
 export function offeredVersions(
-  observed: Observed,
-  { history: [head], authors }: RolloutState,
+  { observed, state, now }: RolloutContext,
   { automatic, copy }: Evaluation,
-  now: EpochMs,
 ): VersionInfo[] {
+  const { history, authors } = state;
   const all = automatic.slice(0, MAX_OFFERED_VERSIONS);
   // A budget must not choose a version without a copy: only the newest has been copied.
   if (copy?.isAwaited) return all.slice(0, 1);
-  return all.filter(({ tag }) => evaluateRequiredGates(observed, tag, head, authors, now).closed.length === 0);
+  return all.filter(({ tag }) => evaluateRequiredGates(observed, tag, history[0], authors, now).closed.length === 0);
 }
 
 /**

@@ -1,12 +1,13 @@
 /** Which releases may follow the deployed one, in the order of the policy. */
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { HistoryEntry, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
+import type { HistoryEntry, RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import { formatTime, LAST_INSTANT, parseTime } from '../../kube/time.ts';
 import { selectedTag } from '../../policy/imagePolicy.ts';
 import { type PolicyRules, policyRules } from '../../policy/rules.ts';
 import type { Rollback, RollbackTarget } from '../deployment/rollback.ts';
+import type { RolloutContext } from './observed.ts';
 import { type RolloutGatesResult, rejectedBy } from './rolloutGates.ts';
 
 export type Withdrawal = NonNullable<RolloutStatus['withdrawnReleases']>[number];
@@ -151,31 +152,28 @@ export type NextChoice = { is: 'next'; version: string } & (
   | { way: 'Rollback'; rollback: RollbackTarget }
 );
 
-interface ChoiceInputs {
-  spec: Rollout['spec'];
-  /** The pending force-deploy request. */
-  forceDeploy: string | undefined;
-  available: readonly VersionInfo[];
+/** The versions from which the next one is chosen. */
+interface Versions {
   /** Newest first, as `automatic`. */
   candidates: readonly VersionInfo[];
   /** The versions that automation may deploy now. */
   automatic: readonly VersionInfo[];
-  head: HistoryEntry | undefined;
   rollback: Rollback | undefined;
-  rolloutGates: readonly RolloutGate[];
 }
 
 /**
  * The next version. A history begins with initialVersion; later, in this order: wantedVersion, force-deploy, a
  * rollback, the newest candidate that the RolloutGates allow.
  */
-export function chooseNext(inputs: ChoiceInputs): Choice {
-  const { spec, forceDeploy, candidates, automatic, head, rollback } = inputs;
-  if (!head && spec?.initialVersion) return choiceOf('InitialVersion', spec.initialVersion, inputs);
-  if (spec?.wantedVersion) return choiceOf('Manual', spec.wantedVersion, inputs);
+export function chooseNext(context: RolloutContext, { candidates, automatic, rollback }: Versions): Choice {
+  const { observed, state, requests } = context;
+  const { spec } = observed.rollout;
+  const { forceDeploy } = requests;
+  if (!state.history[0] && spec?.initialVersion) return choiceOf('InitialVersion', spec.initialVersion, context);
+  if (spec?.wantedVersion) return choiceOf('Manual', spec.wantedVersion, context);
   if (forceDeploy) {
-    const isKnown = inputs.available.some(({ tag }) => tag === forceDeploy);
-    if (isKnown) return choiceOf('Manual', forceDeploy, inputs);
+    const isKnown = state.available.some(({ tag }) => tag === forceDeploy);
+    if (isKnown) return choiceOf('Manual', forceDeploy, context);
     const problem = `force deploy version ${forceDeploy} is not in available releases`;
     return { way: 'Manual', is: 'impossible', version: forceDeploy, problem };
   }
@@ -186,12 +184,16 @@ export function chooseNext(inputs: ChoiceInputs): Choice {
   return newest ? { way: 'Automatic', is: 'waiting', version: newest.tag } : { way: 'Automatic', is: 'nothing' };
 }
 
-function choiceOf(way: 'Manual' | 'InitialVersion', version: string, { head, rolloutGates }: ChoiceInputs): Choice {
+function choiceOf(
+  way: 'Manual' | 'InitialVersion',
+  version: string,
+  { observed: { rolloutGates }, state: { history } }: RolloutContext,
+): Choice {
   if (!isLegalTag(version)) {
     const problem = `version ${JSON.stringify(version)} is not a valid image tag, so it is not deployed: correct it`;
     return { way, is: 'impossible', version, problem };
   }
-  if (version === head?.version.tag) return { way: 'Manual', is: 'nothing' };
+  if (version === history[0]?.version.tag) return { way: 'Manual', is: 'nothing' };
   const gate = rejectedBy(rolloutGates, version);
   if (gate === undefined) return { way, is: 'next', version };
   const problem = `RolloutGate '${gate}' rejects version ${version}: to deploy it, remove it from spec.rejectedVersions`;

@@ -3,7 +3,7 @@
  * its status from which a plan starts.
  */
 import type { ImagePolicy } from '../../../api/flux.ts';
-import type { Condition, NamespacedName } from '../../../api/kubernetes.ts';
+import type { Condition, EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { ReleaseMetadata, Settings } from '../../../api/ports.ts';
 import type {
   FluxBinding,
@@ -25,6 +25,7 @@ import { bakes } from '../deployment/history.ts';
 import type { OnFailure } from '../deployment/rollback.ts';
 import type { UpstreamRollouts } from '../upstream/upstreamVerdict.ts';
 import type { CountedRolloutGate } from './rolloutGates.ts';
+import type { Requests } from './rolloutRequests.ts';
 import { gatesFirstDeployment, specProblems } from './specProblems.ts';
 
 /** All that was read for a Rollout. A plan starts with the part that concerns it: see `ownInputs`. */
@@ -77,6 +78,16 @@ export interface RolloutState {
   /** The authors of releases whose approvals exclude authors. */
   authors: readonly ReleaseAuthors[];
   conditions: readonly Condition[];
+}
+
+/** Everything from which the next deployment of a Rollout is decided. */
+export interface RolloutContext {
+  observed: Observed;
+  config: RolloutConfig;
+  state: RolloutState;
+  /** The requests that are not used up. */
+  requests: Requests;
+  now: EpochMs;
 }
 
 /** The settings. The CRD rejects most values that do not parse; objects from before may still have them. */
