@@ -89,10 +89,11 @@ function refusalOf(head: HistoryEntry, target: HistoryEntry, inputs: RollbackInp
   const from = head.version.tag;
   const to = target.version;
   const since = history.slice(0, history.indexOf(target));
-  // A later release has the changes of a barrier that was skipped.
-  const isBetween = (tag: string) => isNewer(tag, to.tag) && !isNewer(tag, from);
+  // A later release has the changes of a barrier that was skipped. One whose place is unknown may be such a barrier.
+  const isNotCrossed = (tag: string) => tag === to.tag || isNewer(to.tag, tag) || isNewer(tag, from);
   const marked = [...(config.barrier === undefined ? [] : [config.barrier]), ...barriers];
-  const barrier = since.find(({ version }) => marked.includes(version.tag))?.version.tag ?? marked.find(isBetween);
+  const deployed = since.find(({ version }) => marked.includes(version.tag))?.version.tag;
+  const barrier = deployed ?? marked.find((tag) => !isNotCrossed(tag));
   if (barrier !== undefined) {
     const source =
       barrier === config.barrier ? 'spec.rollback.barrier' : `the release's annotation ${ROLLBACK_BARRIER}`;
