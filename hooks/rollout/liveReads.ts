@@ -19,17 +19,18 @@ import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts
 import { listBindableObjects, listBindings, readGates } from '../../live/gateReads.ts';
 import { listRolloutGates, namespaceLabels, objectsOfKinds, readObjects } from '../../live/objectReads.ts';
 import { withRestingChecks } from './healthReads.ts';
-import { metadataOf, upstreamOf } from './observe.ts';
+import { liveImagePolicy, metadataOf, upstreamOf } from './observe.ts';
 
 /** Reads live everything that may block a version, except the Gates of objects that were bound a moment ago. */
 export async function readBlockers(
-  { rollout, imagePolicy, bindings, healthChecks }: Observed,
+  { rollout, bindings, healthChecks }: Observed,
   selectors: GateSelectors,
   call: HookCall,
 ): Promise<Partial<Observed>> {
   const allowed = withAllowedRefs(rollout, call.settings);
   const gateRefs = requiredGatesOf([allowed], bindings, selectors);
-  const [rolloutGates, gates, upstream, budgets, checks] = await Promise.all([
+  const [imagePolicy, rolloutGates, gates, upstream, budgets, checks] = await Promise.all([
+    liveImagePolicy(allowed, call.cluster),
     listRolloutGates(rollout, call.cluster),
     readGates(gateRefs, call.cluster),
     upstreamOf(allowed, call),
@@ -37,7 +38,7 @@ export async function readBlockers(
     withRestingChecks(rollout, healthChecks, call),
   ]);
   const metadata = metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
-  return { gateRefs, gates, rolloutGates, upstream, budgets, healthChecks: checks, ...metadata };
+  return { imagePolicy, gateRefs, gates, rolloutGates, upstream, budgets, healthChecks: checks, ...metadata };
 }
 
 /** The budgets that select the Rollout, as they are now. */

@@ -82,7 +82,13 @@ async function imagePolicyOf(
   const ref = policyRef(rollout);
   if (!ref) return undefined;
   const cached = objectAt<ImagePolicy>(related, KINDS.ImagePolicy, ref.namespace, ref.name);
-  return cached ?? readServed<ImagePolicy>('ImagePolicy', ref, cluster);
+  return cached ?? liveImagePolicy(rollout, cluster);
+}
+
+/** The ImagePolicy that the Rollout names, live. */
+export async function liveImagePolicy(rollout: Rollout, cluster: ClusterReader): Promise<ImagePolicy | undefined> {
+  const ref = policyRef(rollout);
+  return ref && readServed<ImagePolicy>('ImagePolicy', ref, cluster);
 }
 
 /**

@@ -90,7 +90,7 @@ const state: fc.Arbitrary<State> = fc.record({
  * Fields that a hook reads again before a deployment. A cache that is stale in another field has an older Rollout too,
  * which deploys nothing.
  */
-const READ_LIVE: readonly (keyof State)[] = ['gateStates', 'rolloutGates', 'upstream'];
+const READ_LIVE: readonly (keyof State)[] = ['gateStates', 'rolloutGates', 'upstream', 'below'];
 
 const anyCase: fc.Arbitrary<RolloutCase> = fc.record({
   live: state,

@@ -31,7 +31,7 @@ export async function syncCopy(
   parent: ReturnType<typeof rollout>,
   { jobs = [], related = [], live = parent, tag = '1.1.0', policy = imagePolicy(tag), ...around }: Sync = {},
 ) {
-  const objects = [...(around.repositories ?? [repository()]), ...(around.objects ?? []), live as Job];
+  const objects = [...(around.repositories ?? [repository()]), ...(around.objects ?? []), policy, live as Job];
   const { call, events, counts } = fakeCall({
     ...around,
     objects,

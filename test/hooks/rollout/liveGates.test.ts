@@ -164,7 +164,7 @@ describe('the Gates of a bound object', () => {
     };
     const { sharedReads } = fakeCall().call;
     const syncOf = async (parent: Rollout, tag: string, prod: AnyObject) => {
-      const objects = [parent as AnyObject, prod, bindingOf('prod'), freeze('freeze', 'closed')];
+      const objects = [parent as AnyObject, imagePolicy(tag), prod, bindingOf('prod'), freeze('freeze', 'closed')];
       const { call } = fakeCall({ objects });
       const asked = request(parent, [imagePolicy(tag), bindingOf('prod')]);
       return (await rolloutHook.sync(asked, { ...call, sharedReads })).status as RolloutStatus;

@@ -30,9 +30,9 @@ async function decided(
   const history = [{ id: 1, version: { tag: '1.0.0' }, timestamp: at('11:40:00'), ...entry }];
   const parent = rollout({ bakeTime: '5m', healthCheckSelector: { selector: {} }, ...spec }, { ...deployed, history });
   parent.metadata.annotations = annotations;
-  const { status, resyncAfterSeconds } = await sync(parent, [imagePolicy(tag), ...(cached ? [cached] : [])] as never, {
-    healthChecks: stored ? [stored] : [],
-  });
+  const policy = imagePolicy(tag);
+  const among = (check: HealthCheck | undefined) => [policy, ...(check ? [check] : [])] as never;
+  const { status, resyncAfterSeconds } = await sync(parent, among(cached), { stored: among(stored) });
   return { ...status.history![0]!, resyncAfterSeconds };
 }
 

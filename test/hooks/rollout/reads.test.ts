@@ -24,7 +24,9 @@ it('Rollouts of a namespace that deploy at once share one list of its objects; a
   let searched = 0;
   const names = ['app-1', 'app-2', 'app-3', 'app-4'];
   const rollouts = names.map((name) => rollout({}, deployed, name));
-  const { call, reads } = fakeCall({ objects: [...kustomizations(100, () => searched++), ...rollouts] });
+  const { call, reads } = fakeCall({
+    objects: [...kustomizations(100, () => searched++), imagePolicy('1.1.0'), ...rollouts],
+  });
   const deploy = async (each: Rollout) => {
     const { status } = await rolloutHook.sync(request(each, [imagePolicy('1.1.0')]), call);
     return (status as RolloutStatus).history?.[0]?.version.tag;
@@ -50,7 +52,7 @@ it.each<[title: string, objects: number, history: boolean, lists: number, gets: 
     return objectOf('Kustomization', `team-a/app-${i}`, { metadata: { annotations } });
   });
   const other = rollout({}, deployed, 'other');
-  const { call, reads: all } = fakeCall({ objects: [...bound, parent, other] });
+  const { call, reads: all } = fakeCall({ objects: [...bound, imagePolicy('1.1.0'), parent, other] });
   await rolloutHook.sync(request(other, [imagePolicy('1.1.0')]), call);
   const before = all.length;
   await rolloutHook.sync(request(parent, [imagePolicy('1.1.0')]), call);

@@ -178,6 +178,7 @@ describe('sync', () => {
       'get gates team-a own',
       'list clusterrolloutbudgets',
       'list rolloutbudgets team-a',
+      'get imagepolicies team-a policy',
     ]);
     const blocked = status.conditions?.find(({ type }) => type === 'DeploymentBlocked');
     expect(blocked?.message).toContain("Gate 'team-a/of-object' is closed");
@@ -269,6 +270,7 @@ describe('sync', () => {
       'list rolloutgates team-a spec.rolloutRef.name=app',
       'list clusterrolloutbudgets',
       'list rolloutbudgets team-a',
+      'get imagepolicies team-a policy',
       'listMetadata kustomizations team-a',
       'listMetadata helmreleases team-a',
       'listMetadata ocirepositories team-a',
@@ -359,7 +361,7 @@ describe('sync', () => {
   it('gives Events keys that a repeated sync repeats', async () => {
     const keys = async () => {
       const parent = rollout({}, deployed);
-      const { call, events } = fakeCall({ objects: [parent as KubeObject<any, any>] });
+      const { call, events } = fakeCall({ objects: [parent as KubeObject<any, any>, imagePolicy('1.1.0')] });
       await rolloutHook.sync(request(parent, [imagePolicy('1.1.0')]), call);
       return events.map(({ key }) => key);
     };

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { HealthCheck, RolloutStatus } from '../../../api/types.ts';
+import type { RolloutStatus } from '../../../api/types.ts';
 import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
 import { type Around, fakeCall, object, request, rollout } from './call.ts';
 
@@ -41,14 +41,16 @@ async function allRules(spec: Parameters<typeof rollout>[0], cluster: Around = {
   return relatedResources;
 }
 
-/** @param cluster `healthChecks`: the stored ones of its namespace, if Metacontroller's cache is behind */
+const READ_LIVE = ['HealthCheck', 'ImagePolicy'];
+
+/** @param cluster `stored`: the stored HealthChecks and ImagePolicy, if Metacontroller's cache is behind */
 export async function sync(
   parent: ReturnType<typeof rollout>,
   related: Parameters<typeof request>[1],
-  cluster: Around & { healthChecks?: readonly HealthCheck[] } = {},
+  cluster: Around & { stored?: Parameters<typeof request>[1] } = {},
   live: ReturnType<typeof rollout> | undefined = parent,
 ) {
-  const stored = cluster.healthChecks ?? related.filter(({ kind }) => kind === 'HealthCheck');
+  const stored = cluster.stored ?? related.filter(({ kind }) => READ_LIVE.includes(kind));
   const objects = [...(cluster.objects ?? []), ...stored, ...(live ? [live] : [])] as KubeObject<any, any>[];
   const { call, reads, events } = fakeCall({ ...cluster, objects });
   const answer = await rolloutHook.sync(request(parent, related), call);

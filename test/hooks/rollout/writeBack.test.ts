@@ -31,7 +31,7 @@ async function sync(
   subject = parent(),
   { children = [], objects = [], related = [imagePolicy('1.1.0')] }: Around = {},
 ) {
-  const { call, reads } = fakeCall({ objects: [...objects, subject as unknown as KubeObject] });
+  const { call, reads } = fakeCall({ objects: [...related, ...objects, subject as unknown as KubeObject] });
   const policies = children === 'not installed' ? undefined : children;
   const body: CompositeRequest<Rollout> = {
     ...request(subject, related),
