@@ -8,6 +8,8 @@ import type { Figure, Scenario } from './scenario.ts';
 const P99_MS = 300;
 /** The time in which the release before is finished, with its Events and second sync. */
 const PAUSE_MS = 100;
+/** Releases from one line of progress to the next. */
+const PROGRESS = 50;
 
 export const latency: Scenario = {
   about: `one release at a time among settled Rollouts; p99 at most ${P99_MS} ms`,
@@ -16,9 +18,12 @@ export const latency: Scenario = {
   async measure({ cluster, rollouts, numbers: { releases = 1, namespaces } }) {
     const fleet = await applicationFleet(cluster, { namespaces });
     const figures: Figure[] = [];
-    for (const count of rollouts) {
-      logToStderr(`Settling ${count} Rollouts`);
+    for (const [index, count] of rollouts.entries()) {
+      // growTo waits for one version everywhere.
+      if (index > 0) await fleet.release();
+      logToStderr(`Creating ${count} Rollouts`);
       await fleet.growTo({ rollouts: count });
+      logToStderr(`Settling ${count} Rollouts`);
       await untilSettled(cluster);
       const times: number[] = [];
       for (let i = 0; i < releases; i++) {
@@ -26,14 +31,13 @@ export const latency: Scenario = {
         const start = performance.now();
         await fleet.release([i % count]);
         times.push(performance.now() - start);
+        if (times.length % PROGRESS === 0) logToStderr(`Release ${times.length} of ${releases}`);
       }
       const group = `${releases} releases, one at a time, among ${count} Rollouts`;
       figures.push(
         { group, name: 'p50', value: quantile(times, 0.5), unit: 'ms' },
         { group, name: 'p99', value: quantile(times, 0.99), unit: 'ms', limit: P99_MS },
       );
-      // growTo waits for one version everywhere.
-      await fleet.release();
     }
     fleet.close();
     return figures;

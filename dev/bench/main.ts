@@ -52,7 +52,7 @@ for (const [name, scenario] of Object.entries(SCENARIOS)) {
     each.option(`--${option} <n>`, NUMBERS[option] ?? '', count, value);
   each
     .option('--against <ref>', 'measure that version too, in turns, and print ours divided by theirs')
-    .option('--pairs <n>', 'turns of --against', count, 2)
+    .option('--pairs <n>', 'turns of --against, each of two runs', count, 2)
     .option('--json', 'print JSON instead of text')
     .addOption(metacontrollerOption())
     .action(async (options: Options) => process.exit(await run(scenario, options)));
