@@ -11,6 +11,19 @@ export function memoize<In, Out>(
   };
 }
 
+/** The function, evaluated once for each object, which must not change. No result outlives its object. */
+export function memoizeByObject<In extends object, Out extends object>(evaluate: (object: In) => Out) {
+  const known = new WeakMap<In, Out>();
+  return (object: In): Out => {
+    let found = known.get(object);
+    if (found === undefined) {
+      found = evaluate(object);
+      known.set(object, found);
+    }
+    return found;
+  };
+}
+
 /** A cache of a pure function's results, which evicts the least recently used ones. */
 export class Memo<Value> {
   readonly #size: number;

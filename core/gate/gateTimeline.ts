@@ -3,6 +3,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { type Period, periodsOf } from '../calendar/activeRules.ts';
 import { compileCalendar } from '../calendar/calendarRules.ts';
+import { memoizeByObject } from '../collection/memo.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
 import { formatTime } from '../kube/time.ts';
 import { requestProblems, windowProblems } from './gateProblems.ts';
@@ -61,27 +62,11 @@ export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
   };
 }
 
-type GateSchedule = NonNullable<Gate['spec']['schedule']>;
-
-interface CompiledSchedule {
-  periodAt: Timeline['periodAt'];
-  problems: FieldProblem[];
-}
-
-/**
- * A cache by object identity, since schedules never change in place: a Gate is evaluated for each version that a
- * Rollout may deploy.
- */
-const compiledSchedules = new WeakMap<GateSchedule, CompiledSchedule>();
-
-function compileSchedule(schedule: GateSchedule): CompiledSchedule {
-  const known = compiledSchedules.get(schedule);
-  if (known) return known;
+/** The periods of each schedule: a Gate is evaluated for each version that a Rollout may deploy. */
+const compileSchedule = memoizeByObject((schedule: NonNullable<Gate['spec']['schedule']>) => {
   const { calendar, problems } = compileCalendar(schedule, 'spec.schedule');
-  const compiled = { periodAt: calendar && periodsOf(calendar), problems };
-  compiledSchedules.set(schedule, compiled);
-  return compiled;
-}
+  return { periodAt: calendar && periodsOf(calendar), problems };
+});
 
 function timelineOf(gate: Gate, now: EpochMs): { timeline: Timeline; problems: FieldProblem[] } {
   const badWindow = windowProblems(gate);

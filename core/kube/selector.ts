@@ -1,5 +1,6 @@
 /** Label selectors: matching, and their text for a list call. The rules are those of apimachinery. */
 import type { LabelSelector, LabelSelectorRequirement } from '../../api/kubernetes.ts';
+import { memoizeByObject } from '../collection/memo.ts';
 import type { FieldProblem } from './fieldProblem.ts';
 
 /** A selector that does not compile. `field`: the path in the selector, such as `matchExpressions[0].operator`. */
@@ -35,17 +36,15 @@ type Matcher = (labels: Labels | undefined) => boolean;
 
 const EVERYTHING: LabelSelector = {};
 
-/** The matchers of selectors, which are never changed in place: one Gate is matched against thousands of objects. */
-const matchers = new WeakMap<LabelSelector, Matcher>();
+/** The matcher of each selector: one Gate is matched against thousands of objects. */
+const matcherOfSelector = memoizeByObject((selector: LabelSelector): Matcher => {
+  checkSelector(selector);
+  return matcherOf(selector);
+});
 
 /** A matcher for many objects: the selector is checked once. Throws SelectorError. */
 export function compileSelector(selector: LabelSelector = EVERYTHING): Matcher {
-  const known = matchers.get(selector);
-  if (known) return known;
-  checkSelector(selector);
-  const matcher = matcherOf(selector);
-  matchers.set(selector, matcher);
-  return matcher;
+  return matcherOfSelector(selector);
 }
 
 /** Keys of a selector that are all checked. With more, only those that labels have or need are. */

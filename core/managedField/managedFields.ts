@@ -5,6 +5,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ManagedField } from '../../api/types.ts';
 import { groupByEach } from '../collection/groupByEach.ts';
+import { memoizeByObject } from '../collection/memo.ts';
 import { childOf, isMap } from '../kube/json.ts';
 import { isObjectName, splitNames } from '../kube/names.ts';
 import { gainsOwner } from '../kube/ownerReferences.ts';
@@ -67,13 +68,11 @@ export function rolloutsOfObject(object: Annotated): readonly string[] {
 }
 
 /** The index of each list: every Rollout of a namespace searches the list of its objects. */
-const byRollout = new WeakMap<readonly Annotated[], ReadonlyMap<string, readonly Annotated[]>>();
+const indexByRollout = memoizeByObject((objects: readonly Annotated[]) => groupByEach(objects, rolloutsOfObject));
 
 /** The objects whose annotations bind them to the Rollout of this name. The list must not change afterwards. */
 export function objectsOfRollout<T extends Annotated>(rollout: string, objects: readonly T[]): readonly T[] {
-  const index = byRollout.get(objects) ?? groupByEach(objects, rolloutsOfObject);
-  byRollout.set(objects, index);
-  return (index.get(rollout) ?? []) as readonly T[];
+  return (indexByRollout(objects).get(rollout) ?? []) as readonly T[];
 }
 
 function trackedRollout({ metadata, spec }: Annotated, problems: string[]): ManagedFields {

@@ -3,7 +3,7 @@
  * Source: the ImagePolicy API of Flux.
  */
 import type { ImagePolicy } from '../../api/flux.ts';
-import { memoize } from '../collection/memo.ts';
+import { memoize, memoizeByObject } from '../collection/memo.ts';
 import { shortened } from '../text/oneLine.ts';
 import { compareVersions, parseVersion, type Version } from './semanticVersion.ts';
 import { compileExtract } from './tagFilter.ts';
@@ -30,15 +30,11 @@ interface Rule<Value> {
 }
 
 /** The rules of each policy: a decision uses them several times, for thousands of tags. */
-const rulesByPolicy = new WeakMap<ImagePolicy, PolicyRules>();
+const rulesOfPolicy = memoizeByObject<ImagePolicy, PolicyRules>(compileRules);
 
 /** The rules of a policy. Without a policy no tag is rejected and none is ranked. */
 export function policyRules(policy: ImagePolicy | undefined): PolicyRules {
-  const known = policy && rulesByPolicy.get(policy);
-  if (known) return known;
-  const rules = compileRules(policy);
-  if (policy) rulesByPolicy.set(policy, rules);
-  return rules;
+  return policy ? rulesOfPolicy(policy) : compileRules(undefined);
 }
 
 function compileRules(policy: ImagePolicy | undefined): PolicyRules {
