@@ -94,8 +94,8 @@ async function decidePlan(
     planAgain({ carried, ...(await readBlockers(inputs, selectors, call)) });
     // The bound objects come last: if something else holds the Rollout, listing them would be wasted in each sync.
     if (plan.isIrreversible || plan.dependsOnBindings) planAgain(await readBound(inputs, selectors, call));
-    if (plan.isIrreversible) await requireFresh(rollout, call);
   }
+  if (plan.isIrreversible || plan.dependsOnHealth) await requireFresh(rollout, call);
   return { plan: plan as DecidedPlan, requeueAfterSeconds: recheckSeconds(first, plan, related) };
 }
 
@@ -120,9 +120,9 @@ async function deploymentsToAdopt({ rollout, bindings }: Observed, plan: Plan, {
 }
 
 /**
- * Throws unless the plan was made from the stored Rollout: a pin, a Gate or the withdrawal of a request that was
- * accepted a moment ago might not have reached Metacontroller's cache. The ValidatingAdmissionPolicy `rollout-history`
- * covers what is accepted after this read.
+ * Throws unless the plan was made from the stored Rollout: a pin, a Gate, a longer bakeTime or the withdrawal of a
+ * request that was accepted a moment ago might not have reached Metacontroller's cache. The ValidatingAdmissionPolicy
+ * `rollout-history` covers what is accepted after this read.
  */
 async function requireFresh(rollout: Rollout, { cluster }: HookCall): Promise<void> {
   if (!isStale(rollout, await liveRollout(rollout, cluster))) return;

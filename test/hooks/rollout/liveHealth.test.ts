@@ -1,4 +1,4 @@
-/** Metacontroller's cache of HealthChecks may be behind: what can't be undone is decided from their stored reports. */
+/** Metacontroller's caches may be behind: the outcome of a bake is decided from what is stored, and so is its health. */
 import { expect, it } from 'vitest';
 import { RETRY } from '../../../api/annotations.ts';
 import type { HealthCheck } from '../../../api/types.ts';
@@ -45,6 +45,20 @@ it.each<[title: string, stored: HealthCheck | undefined, entry: object, bakeStat
   const { resyncAfterSeconds, ...head } = await decided(healthy, stored, entry);
   expect(head).toMatchObject({ bakeStatus });
   if (bakeStatus !== 'Failed') expect(resyncAfterSeconds).toBeLessThanOrEqual(15);
+});
+
+it.each([
+  ['begin', waits],
+  ['end', bakes],
+])('a bake does not %s by an older spec than the stored one', async (_, entry) => {
+  const history = [{ id: 1, version: { tag: '1.0.0' }, timestamp: at('11:40:00'), ...entry, knownHealth: [] }];
+  const parent = rollout({ bakeTime: '5m' }, { ...deployed, history });
+  const stored = {
+    ...parent,
+    metadata: { ...parent.metadata, generation: 2 },
+    spec: { ...parent.spec!, bakeTime: '1h' },
+  };
+  await expect(sync(parent, [imagePolicy('1.0.0')], {}, stored)).rejects.toMatchObject({ status: 429 });
 });
 
 it('a bake does not succeed without a check that the cache lacks', async () => {
