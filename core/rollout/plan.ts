@@ -76,17 +76,18 @@ export function planRollout(inputs: Observed, now: EpochMs): Plan {
 
   const used = new Set([...idle, ...decision.used]);
   const problems = [...config.problems, ...releases.problems];
-  const after: RolloutState = {
+  const after = { ...context, state: decision.state, requests: requestsOf(rollout, used) };
+  const stateAfter = {
     ...decision.state,
     history: withBoundedHead(decision.state.history, stored.history[0], config.historyLimit),
-    conditions: nextConditions(observed, config, decision, requestsOf(rollout, used), problems, now),
+    conditions: nextConditions(after, decision, problems),
   };
-  const status = nextStatus(observed, after, decision, releases.fields, used, now);
+  const status = nextStatus({ ...after, state: stateAfter }, decision, releases.fields, used);
   const events = [
     ...(retry ? [retry.event] : []),
     ...(progress?.events ?? []),
     ...decision.events,
-    ...changeEvents(decision.evaluation, after.conditions, rollout.status),
+    ...changeEvents(decision.evaluation, stateAfter.conditions, rollout.status),
   ];
   const requeues = [releases, progress, decision, decision.evaluation].flatMap((step) => step?.requeueAt ?? []);
   const { copy } = decision.evaluation;

@@ -38,39 +38,37 @@ import { rollbackCondition } from './deployment/rollback.ts';
 import { BLOCKER_KINDS, heldByPin, READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import { isForward } from './evaluation/nextVersion.ts';
-import type { Observed, RolloutConfig, RolloutState } from './evaluation/observed.ts';
+import type { Observed, RolloutContext } from './evaluation/observed.ts';
 import { blockingNames } from './evaluation/rolloutGates.ts';
 import { type Requests, requestedText } from './evaluation/rolloutRequests.ts';
 
-/** All conditions after a decision. `requests`: those that are not used up. */
+/** All conditions after a decision. */
 export function nextConditions(
-  observed: Observed,
-  config: RolloutConfig,
-  { state, evaluation, slotWait }: DeploymentDecision,
-  requests: Requests,
+  context: RolloutContext,
+  { evaluation, slotWait }: DeploymentDecision,
   problems: readonly string[],
-  now: EpochMs,
 ): readonly Condition[] {
+  const { observed, state, requests, now } = context;
   const { rollout } = observed;
   const upstream = upstreamCondition(observed, evaluation);
   const rolloutGates = rolloutGatesCondition(observed, evaluation);
   const budget = slotWait?.condition;
   const transient: [type: string, NewCondition | undefined][] = [
     [ROLLED_BACK, rollbackCondition(state.history, evaluation.rollback, evaluation.closed)],
-    [PROGRESSING, progressCondition(state, observed, config, now)],
+    [PROGRESSING, progressCondition(context)],
     [WAITING_FOR_ROLLOUT_GATES, rolloutGates],
     [WAITING_FOR_ROLLOUTS, upstream],
     [WAITING_FOR_BUDGET, budget],
     [COPIED, copyCondition(evaluation)],
     [PINNED, pinCondition(observed, evaluation, requests)],
-    [FIRST_DEPLOYMENT_NOT_GATED, firstDeploymentCondition(observed, state, config)],
+    [FIRST_DEPLOYMENT_NOT_GATED, firstDeploymentCondition(context)],
     [HEALTH_CHECKS_LEFT_OUT, healthChecksLeftOut(observed.healthLeftOut, rollout)],
     [HEALTH_CHECKS_MISSING, healthChecksMissing(observed, rollout)],
   ];
   const over = new Set(transient.flatMap(([type, condition]) => (condition ? [] : [type])));
-  const blocked = blockedCondition(observed, state, evaluation);
+  const blocked = blockedCondition(context, evaluation);
   const waits = [blocked, upstream, budget, rolloutGates].filter((condition) => condition !== undefined);
-  const ready = readyNow(observed, state, evaluation, waits, requests, problems);
+  const ready = readyNow(context, evaluation, waits, problems);
   const conditions = [
     evaluation.rolloutGatesResult.condition,
     blocked,
@@ -84,11 +82,9 @@ export function nextConditions(
 // The blockers of the next version, in conditions: every wait has a sentence.
 
 /** DeploymentBlocked: the first blocker gives the reason; the message names all. */
-function blockedCondition(
-  { rollout }: Observed,
-  { history: [head] }: RolloutState,
-  evaluation: Evaluation,
-): NewCondition {
+function blockedCondition({ observed, state }: RolloutContext, evaluation: Evaluation): NewCondition {
+  const { rollout } = observed;
+  const [head] = state.history;
   const { choice, unhealthy, blockers, young } = evaluation;
   const { version } = choice;
   const isManual = choice.way === 'Manual';
@@ -198,15 +194,11 @@ function pinCondition({ rollout }: Observed, { candidates }: Evaluation, request
 }
 
 /** FirstDeploymentNotGated: the first version was deployed although RolloutGates would have blocked any other. */
-function firstDeploymentCondition(
-  { rolloutGates }: Observed,
-  { history }: RolloutState,
-  { gateFirstDeployment }: RolloutConfig,
-): NewCondition | undefined {
-  const [head, ...older] = history;
+function firstDeploymentCondition({ observed, config, state }: RolloutContext): NewCondition | undefined {
+  const [head, ...older] = state.history;
   const isAutomatic = head?.id === 1 && older.length === 0 && head.origin?.[0] === 'Automatic';
-  if (!head || !isAutomatic || gateFirstDeployment) return undefined;
-  const names = blockingNames(rolloutGates, head.version.tag);
+  if (!head || !isAutomatic || config.gateFirstDeployment) return undefined;
+  const names = blockingNames(observed.rolloutGates, head.version.tag);
   if (names === '') return undefined;
   const message =
     `Version ${head.version.tag} was deployed although ${names} would have blocked it. To let RolloutGates block ` +
@@ -219,12 +211,10 @@ function firstDeploymentCondition(
  * The message has stored times only: the same state gives the same message. The reason of a bake is Baking until its
  * planned end, whatever it waits for besides.
  */
-function progressCondition(
-  { history: [head], conditions }: RolloutState,
-  { rollout, bindings, healthChecks }: Observed,
-  settings: BakeSettings,
-  now: EpochMs,
-): NewCondition | undefined {
+function progressCondition({ observed, config: settings, state, now }: RolloutContext): NewCondition | undefined {
+  const { rollout, bindings, healthChecks } = observed;
+  const { history, conditions } = state;
+  const [head] = history;
   if (!head || !isUnfinished(head)) return undefined;
   const { tag } = head.version;
   const isRecovery = isInRecovery(conditions);
@@ -304,19 +294,15 @@ function namesOrCount(names: readonly string[], what: string): string {
  * @param waits the conditions of waits, which Ready repeats before the first deployment
  */
 function readyNow(
-  observed: Observed,
-  { history, available, conditions }: RolloutState,
+  context: RolloutContext,
   { choice }: Evaluation,
   waits: readonly NewCondition[],
-  requests: Requests,
   problems: readonly string[],
 ): NewCondition | undefined {
+  const { observed, state } = context;
+  const { history, available, conditions } = state;
   const [head] = history;
-  const all = [
-    ...problems,
-    ...(choice.is === 'impossible' ? [choice.problem] : []),
-    ...otherProblems(observed, available, requests),
-  ];
+  const all = [...problems, ...(choice.is === 'impossible' ? [choice.problem] : []), ...otherProblems(context)];
   const isIdle = !isUnfinished(head) && head?.bakeStatus !== 'Failed';
   if (all.length > 0) return falseCondition(READY, 'RolloutFailed', all.join('; '));
   if (available.length === 0 && isIdle && choice.way !== 'Manual') return NO_RELEASES;
@@ -325,13 +311,9 @@ function readyNow(
   return head && before ? progressReady(head, observed.rollout, before) : undefined;
 }
 
-function otherProblems(
-  { configMapProblem }: Observed,
-  available: RolloutState['available'],
-  { bypassGates }: Requests,
-): string[] {
+function otherProblems({ observed: { configMapProblem }, state, requests: { bypassGates } }: RolloutContext): string[] {
   // The request stays, because the version may be discovered later. Any deployment uses it up.
-  const isUnknown = bypassGates !== undefined && !available.some(({ tag }) => tag === bypassGates);
+  const isUnknown = bypassGates !== undefined && !state.available.some(({ tag }) => tag === bypassGates);
   return [
     ...(isUnknown ? [`bypass gates version ${bypassGates} is not in available releases`] : []),
     ...(configMapProblem ? [configMapProblem] : []),

@@ -20,8 +20,8 @@ import { unapplied } from './deployment/progress.ts';
 import { namedGateRecords } from './evaluation/droppedGates.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import { MAX_LISTED_RELEASES } from './evaluation/nextVersion.ts';
-import type { Observed, RolloutState } from './evaluation/observed.ts';
-import { handledRequests, type RequestKey, requestsOf } from './evaluation/rolloutRequests.ts';
+import type { Observed, RolloutContext } from './evaluation/observed.ts';
+import { handledRequests, type RequestKey } from './evaluation/rolloutRequests.ts';
 import { approvalProgress, type RequiredApprovals } from './evaluation/versionApprovals.ts';
 import { boundedReleases } from './release/retention.ts';
 import { fitStatus, type LeftOut } from './statusSize.ts';
@@ -37,24 +37,23 @@ const KEPT_CANDIDATES = 20;
 
 /**
  * The next status, its revision included.
- * @param state the state after the decision, with its conditions, and with its newest deployment cut to its size
+ * @param context after the decision: the state has its conditions, and its newest deployment is cut to its size
  * @param fields the fields of the image, from the releases
  * @param used the requests that the plan has used up
  */
 export function nextStatus(
-  observed: Observed,
-  state: RolloutState,
+  context: RolloutContext,
   { evaluation, slotWait }: DeploymentDecision,
   fields: Partial<RolloutStatus>,
   used: ReadonlySet<RequestKey>,
-  now: EpochMs,
 ): RolloutStatus {
+  const { observed, now } = context;
   const namedGates = namedGateRecords(observed);
   const { gates, leftOut } = gateSummaries(observed, evaluation, now);
   const listed = listBlockers([...evaluation.blockers, ...(slotWait?.blockers ?? [])]);
   const next: RolloutStatus = {
     ...fields,
-    ...versionFields(observed, state, evaluation, used),
+    ...versionFields(context, evaluation, used),
     ...(slotWait?.request && { slotRequest: slotWait.request }),
     ...(namedGates.length > 0 && { namedGates }),
     blockers: listed.blockers,
@@ -65,13 +64,12 @@ export function nextStatus(
 
 /** The conditions, and the fields about versions and requests. */
 function versionFields(
-  observed: Observed,
-  state: RolloutState,
+  { observed, state, requests }: RolloutContext,
   { candidates, rolloutGatesResult, rejected, withdrawn, young, choice, copy }: Evaluation,
   used: ReadonlySet<RequestKey>,
 ): RolloutStatus {
   const { rollout } = observed;
-  const { forceDeploy, bypassGates } = requestsOf(rollout, used);
+  const { forceDeploy, bypassGates } = requests;
   const history = [...state.history];
   const waiting = choice.version ?? young[0]?.tag;
   const requested = [waiting, rollout.spec?.wantedVersion, forceDeploy, bypassGates].filter((tag) => tag !== undefined);
