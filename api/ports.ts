@@ -316,6 +316,8 @@ export interface Route {
   failsOpen?: true;
   /** The size limit of a body; absent: the limit of all routes. */
   maxBytes?: number;
+  /** The namespace of a request, of which only so many are answered at a time; absent: any number. */
+  namespaceOf?(body: unknown): string;
   /** Set if requests and bytes in flight have their own limit, so that other routes can't use it up. */
   hasOwnLane?: true;
 }

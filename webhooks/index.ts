@@ -110,7 +110,9 @@ export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: Deci
       return reviewOf(request, decision);
     },
     ...(name.includes('/flux') && { maxBytes: MAX_FLUX_REVIEW_BYTES }),
-    ...(name === OF_METACONTROLLER && { hasOwnLane: true as const }),
+    ...(name === OF_METACONTROLLER
+      ? { hasOwnLane: true as const }
+      : { namespaceOf: (body) => (body as Partial<AdmissionReview> | undefined)?.request?.namespace ?? '' }),
     // An error of this route would admit the write, so a write whose review was not read is denied. The route has
     // limits of its own, so that reviews for webhooks that fail closed can't crowd its reviews out.
     ...(name === FAILS_OPEN && {

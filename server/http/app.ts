@@ -9,6 +9,7 @@ import type { ServedMetrics } from '../servedMetrics.ts';
 import { createTurns } from '../turns.ts';
 import { type Body, BodyError, memoryError, memoryOf, parseBody, readBody, readButBusy, SMALL_BYTES } from './body.ts';
 import { createFairShare } from './fairShare.ts';
+import { createPlaces } from './places.ts';
 import { SERVER_LIMITS } from './serverLimits.ts';
 import { subjectIn, subjectInBeginning } from './subject.ts';
 
@@ -94,7 +95,7 @@ type HandlerOptions = { refusals: RefusalLog } & Pick<AppOptions, 'metrics' | 'r
 
 /** The handler of a route: reads the body within the limits of the lane, and answers. */
 function createHandler(
-  { path, answer, answerUnread, failsOpen, maxBytes = SERVER_LIMITS.bodyBytes }: Route,
+  { path, answer, answerUnread, failsOpen, namespaceOf, maxBytes = SERVER_LIMITS.bodyBytes }: Route,
   lane: Lane,
   { refusals, metrics, refuseCaller, answers429, completeMs, answerMs }: HandlerOptions,
 ) {
@@ -130,7 +131,9 @@ function createHandler(
         .then(() => {
           if (late.signal.aborted) return undefined;
           body = parseBody(bytes);
-          return answer(body, late.signal);
+          // A caller that waited too long has gone.
+          const answerIfAwaited = () => (response.closed ? undefined : answer(body, late.signal));
+          return namespaceOf ? inPlace(namespaceOf(body), lane, bytes, answerIfAwaited) : answer(body, late.signal);
         })
         // Not when the request is answered: a decision that is late still needs its body.
         .finally(() => {
@@ -164,7 +167,19 @@ function createLane() {
   // Separate turns, so that a small body waits for one large body at most.
   const [large, small] = [createTurns(), createTurns()];
   const turn = (bytes: number) => (bytes > SMALL_BYTES ? large : small)();
-  return { share: createFairShare(SERVER_LIMITS.bodyBytesAtOnce), inFlight: 0, memory: 0, turn };
+  const { answeredOfNamespace: perKey, waitingOfNamespace: mostWaiting } = SERVER_LIMITS;
+  const places = createPlaces({ perKey, mostWaiting });
+  return { share: createFairShare(SERVER_LIMITS.bodyBytesAtOnce), inFlight: 0, memory: 0, turn, places };
+}
+
+/** The answer, once fewer requests of the namespace are being answered. */
+async function inPlace(namespace: string, { places }: Lane, bytes: Buffer, answer: () => unknown): Promise<unknown> {
+  if (!(await places.take(namespace))) throw readButBusy(bytes, 'too many requests of one namespace at once');
+  try {
+    return await answer();
+  } finally {
+    places.leave(namespace);
+  }
 }
 
 /** The answer, or an error after `answerMs`. Without an answer in time, the API server would admit the write. */

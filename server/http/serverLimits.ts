@@ -17,6 +17,10 @@ export const SERVER_LIMITS = {
   bodyMemoryAtOnce: 128 * 1024 * 1024,
   /** Concurrent hook or admission requests of one port. More are answered with 429. */
   requestsAtOnce: 256,
+  /** Admission requests of one namespace that are answered at once, without Metacontroller's writes of Flux objects. */
+  answeredOfNamespace: 16,
+  /** Further ones of the namespace that wait for that. More are answered with 429. */
+  waitingOfNamespace: 112,
   /**
    * Bytes of one page of an API server's list, more than the largest object has. A larger page is requested again with
    * fewer objects.

@@ -84,6 +84,12 @@ const untilSeen = async (seen: () => boolean) => {
   while (!seen()) await new Promise(setImmediate);
 };
 
+const connectionsAre = (count: number) =>
+  vi.waitFor(async () => {
+    const now = await new Promise((resolve) => open.server!.getConnections((_error, number) => resolve(number)));
+    expect(now).toBe(count);
+  });
+
 describe('a body', () => {
   it('that is announced as too large is refused before it arrives', async () => {
     const { port } = await serve();
@@ -129,6 +135,43 @@ describe('a body', () => {
     expect(text).toContain('200');
     expect(text).toContain('"why":"busy","beginning":"{\\"uid\\":1}"');
     for (const answer of waiting) answer();
+  });
+
+  it('waits for others of its namespace, and for none of another', async () => {
+    const { answeredOfNamespace, waitingOfNamespace } = SERVER_LIMITS;
+    const { port, waiting } = await serve({ namespaceOf: (body) => (body as { namespace: string }).namespace });
+    const of = (namespace: string) => send(port, JSON.stringify({ namespace }));
+    const many = Array.from({ length: answeredOfNamespace + waitingOfNamespace + 1 }, () => of('many').answered);
+    expect(await Promise.race(many)).toContain('429');
+    expect(waiting.length).toBe(answeredOfNamespace);
+    const other = of('other');
+    await untilSeen(() => waiting.length === answeredOfNamespace + 1);
+    waiting.pop()!();
+    expect(await other.answered).toContain('200');
+    for (let i = 1; i < many.length; i++) {
+      await untilSeen(() => waiting.length > 0);
+      waiting.shift()!();
+    }
+    expect((await Promise.all(many)).filter((line) => line.includes('200')).length).toBe(many.length - 1);
+  });
+
+  it('is not answered if its caller has gone while it waited', async () => {
+    const { answeredOfNamespace } = SERVER_LIMITS;
+    const { port, waiting } = await serve({ namespaceOf: () => 'many' });
+    const many = Array.from({ length: answeredOfNamespace }, () => raw(port, small));
+    await untilSeen(() => waiting.length === answeredOfNamespace);
+    const { socket } = raw(port, small);
+    await connectionsAre(many.length + 1);
+    socket.destroy();
+    await connectionsAre(many.length);
+    const next = raw(port, small);
+    await connectionsAre(many.length + 1);
+    for (const answer of waiting.splice(0)) answer();
+    for (const { answered } of many) expect(await answered).toContain('200');
+    await untilSeen(() => waiting.length > 0);
+    waiting.pop()!();
+    expect(await next.answered).toContain('200');
+    expect(waiting).toEqual([]);
   });
 
   it('is refused while others fill the memory, and accepted when they are answered', async () => {
