@@ -65,7 +65,7 @@ export function evaluateRollout(context: RolloutContext): Evaluation {
   const { gateApprovals, rejected, withdrawn, automatic, ...found } = versionsNow(context);
   const choice = chooseNext(context, { ...found, automatic });
   const { way, version } = choice;
-  const required = evaluateRequiredGates(observed, version, head, state.authors, now);
+  const required = evaluateRequiredGates(context, version);
   const needsNoApprovals = way === 'Rollback' || (way === 'InitialVersion' && !config.gateFirstDeployment);
   const requiredApprovals = version === undefined || needsNoApprovals ? [] : verdictsOn(gateApprovals, version);
   const sources: BlockerSources = {
@@ -149,15 +149,11 @@ function requeueTimes(
  * The versions that automation could deploy now, newest first, for budgets to choose from: RolloutGates, upstream
  * Rollouts and Gates let each through.
  */
-export function offeredVersions(
-  { observed, state, now }: RolloutContext,
-  { automatic, copy }: Evaluation,
-): VersionInfo[] {
-  const { history, authors } = state;
+export function offeredVersions(context: RolloutContext, { automatic, copy }: Evaluation): VersionInfo[] {
   const all = automatic.slice(0, MAX_OFFERED_VERSIONS);
   // A budget must not choose a version without a copy: only the newest has been copied.
   if (copy?.isAwaited) return all.slice(0, 1);
-  return all.filter(({ tag }) => evaluateRequiredGates(observed, tag, history[0], authors, now).closed.length === 0);
+  return all.filter(({ tag }) => evaluateRequiredGates(context, tag).closed.length === 0);
 }
 
 /**

@@ -3,7 +3,7 @@
  * those of the objects bound to it. Which of them block a version, and who opened the others.
  */
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
-import type { FluxBinding, HistoryEntry, ReleaseAuthors, Rollout } from '../../../api/types.ts';
+import type { FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
 import type { Approval } from '../../approval/approvalRecord.ts';
 import { bindingsOfRollout } from '../../binding/boundObjects.ts';
 import { evaluateGates, type GateResult, redactFor } from '../../gate/evaluateGates.ts';
@@ -14,7 +14,7 @@ import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { closureKey } from '../../objectGates/objectState.ts';
 import { bypassedClosures } from '../../suspension/bypassGrant.ts';
-import type { Observed } from './observed.ts';
+import type { RolloutContext } from './observed.ts';
 import { versionUsers } from './versionApprovals.ts';
 
 /** The Gates that a Rollout requires itself: the named ones, then those that select it. */
@@ -63,22 +63,20 @@ interface RequiredGatesResult {
  * that a bound object requires: for the object that Gate is closed, so the object couldn't take the version.
  */
 export function evaluateRequiredGates(
-  { rollout, bindings, gateRefs, gates }: Observed,
+  { observed, state, now }: RolloutContext,
   version: string | undefined,
-  head: HistoryEntry | undefined,
-  authors: readonly ReleaseAuthors[],
-  now: EpochMs,
 ): RequiredGatesResult {
   if (version === undefined) return { closed: [], bypassed: [], approvals: [], requeueAt: [] };
+  const { rollout, bindings, gateRefs, gates } = observed;
   const boundKeys = new Set(bindings.flatMap(({ spec }) => requiredGatesOfBinding(spec)).map(refKey));
   const { uid, namespace = '' } = rollout.metadata;
-  const users = versionUsers(rollout, authors, version);
+  const users = versionUsers(rollout, state.authors, version);
   const next = { version, rollout: refKey(identityOf(rollout)), uid, users };
   const evaluated = gateRefs.flatMap((ref) => {
     const deployment = boundKeys.has(refKey(ref)) ? undefined : next;
     return evaluateGates([ref], gates, now, deployment);
   });
-  const bypassedBy = bypassedClosures(rollout, head, version);
+  const bypassedBy = bypassedClosures(rollout, state.history[0], version);
   const closed = redactFor(
     evaluated.filter(({ open }) => !open),
     namespace,
