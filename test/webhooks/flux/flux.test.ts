@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DEPLOYED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
@@ -22,6 +23,16 @@ const at = (id: number, version: string) => ({
 const context = { objects: [rollout('my-app', '1.1.0', '1.0.0'), rollout('other', '5')] };
 
 describe('mutating', () => {
+  it('sets every variable of a Rollout and the annotation in one patch, and no other', async () => {
+    const annotations = Object.fromEntries(
+      ['A', 'B'].map((v) => [`rollout.kuberik.com/substitute.${v}.from`, 'my-app']),
+    );
+    const object = kustomization({ annotations, substitute: { A: '1.0.0', REGION: 'eu-1' } });
+    const answer = await send(mutateFlux, { object }, context);
+    expect(answer.object?.spec?.postBuild).toEqual({ substitute: { A: '1.1.0', B: '1.1.0', REGION: 'eu-1' } });
+    expect(answer.object?.metadata.annotations?.[DEPLOYED]).toBe(deployment('my-app', 2, '1.1.0'));
+  });
+
   it('reads only the Rollouts that are named, once each', async () => {
     const annotations = {
       'rollout.kuberik.com/substitute.A.from': 'my-app',
