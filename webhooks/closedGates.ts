@@ -19,6 +19,7 @@ import type { Denial } from '../core/objectGates/gateTexts.ts';
 import { closedAgainstRemoval, droppedGates, mayDropGates } from '../core/rollout/evaluation/droppedGates.ts';
 import { boundGates, requiredGatesOf } from '../core/rollout/evaluation/requiredGates.ts';
 import { listBindableObjects, listBindings, readGates, readSelectors } from '../live/gateReads.ts';
+import { inParallel } from '../live/inParallel.ts';
 import { type AdmissionDecision, allowed, deny, namespaceOf } from './response.ts';
 
 /**
@@ -110,9 +111,7 @@ export async function reviewBypass(
   const { group, resource } = KINDS.Gate;
   // An object beyond a limit may be held by any Gate.
   const reviewed = gates.map((ref) => (isTooMany(ref) ? { namespace: '', name: '' } : ref));
-  const may = await Promise.all(
-    reviewed.map((gate) => access.may(userInfo, { verb: 'bypass', group, resource, ...gate })),
-  );
+  const may = await inParallel(reviewed, (gate) => access.may(userInfo, { verb: 'bypass', group, resource, ...gate }));
   const lacking = gates.filter((_, i) => !may[i]);
   if (lacking.length === 0) return { granted: true, gates, reason };
   const which = lacking.some(isTooMany)

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { requestOf } from '../../../dev/fakes/requests.ts';
+import { READS_AT_ONCE } from '../../../live/inParallel.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { deployment, gate, kustomization, NOW, rollout } from '../../core/admission/objects.ts';
 import { applier, openGate, resumedAlone } from '../../core/admission/writes.ts';
@@ -58,6 +59,23 @@ it('each Gate once in the write by which a decorator brings a version', async ()
   const write = { object: following('next', 'open'), oldObject: following('before', 'open'), user };
   const { reads } = await send(mutateFlux, write, { objects: [gate('shop/freeze', { default: 'opened' })] });
   expect(reads.filter((read) => read === 'gates/freeze')).toHaveLength(1);
+});
+
+it('reviews the bypass of many Gates a few at a time: all requests share the connections', async () => {
+  const names = Array.from({ length: 100 }, (_, i) => `gate-${i}`).join();
+  const named = (reason: object) => kustomization({ annotations: { 'gate.fluxcd.io/gates': names, ...reason } });
+  let [running, most, reviews] = [0, 0, 0];
+  const may = async () => {
+    reviews++;
+    most = Math.max(most, ++running);
+    await new Promise(setImmediate);
+    running--;
+    return false;
+  };
+  const { call } = fakeWebhookCall({ now: NOW, access: { may } });
+  const write = { object: named({ 'gate.fluxcd.io/bypass-reason': 'INC-1' }), oldObject: named({}) };
+  await mutateFlux(requestOf(write), call);
+  expect({ reviews, most }).toEqual({ reviews: 100, most: READS_AT_ONCE });
 });
 
 const ARTIFACT = 'rollout.kuberik.com/artifact';
