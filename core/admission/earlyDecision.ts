@@ -1,7 +1,7 @@
 /** The decision on a write of a Flux object before anything is read: most writes change nothing governed. */
 import { REQUIRED_GATES, UNCOUNTED_ON_FLUX_OBJECTS } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import { sameJson } from '../kube/json.ts';
+import { isDeeperThan, sameJson } from '../kube/json.ts';
 import { uniqueRefs, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
@@ -24,8 +24,8 @@ export function earlyDecision(
     return 'allowed';
   const foreign = noCrossNamespaceRefs ? newForeignGateProblem(object, oldObject) : undefined;
   if (foreign) return { reason: 'not_permitted', text: `${subjectOf(object)}: ${foreign}` };
-  const tooMany = tooManyReferencesProblem(object, oldObject);
-  return tooMany ? { reason: 'limit', text: `${subjectOf(object)}: ${tooMany}` } : undefined;
+  const limit = tooManyReferencesProblem(object, oldObject) ?? nestingProblem(object, oldObject);
+  return limit ? { reason: 'limit', text: `${subjectOf(object)}: ${limit}` } : undefined;
 }
 
 /**
@@ -90,4 +90,19 @@ export function tooManyReferencesProblem(object: FluxObject, oldObject: FluxObje
 function newForeignGateProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   const [first] = without(foreignGates(object), oldObject ? foreignGates(oldObject) : []);
   return first && foreignText(first);
+}
+
+/**
+ * The sentence that denies a spec too deep to be compared field by field.
+ * A stored spec that is too deep blocks no write that leaves it alone: otherwise the object could not be suspended.
+ */
+function nestingProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+  if (!isDeeperThan(LIMITS.nesting, object.spec)) return undefined;
+  if (oldObject && sameJson(specWithoutSuspend(object), specWithoutSuspend(oldObject))) return undefined;
+  return `spec is nested more than ${LIMITS.nesting} levels deep (limit nesting): nest it less deeply.`;
+}
+
+function specWithoutSuspend({ spec }: FluxObject): unknown {
+  const { suspend: _, ...rest } = spec ?? {};
+  return rest;
 }

@@ -4,7 +4,6 @@
  *
  * | rule | the mutating webhook, here | the validating webhook, validate.ts |
  * |---|---|---|
- * | nesting | denies a spec that is too deep to compare | |
  * | closed Gate | of a held object: reverts, denies or allows the write | nothing that Gates govern has changed since |
  * | managed fields | of any other, new or bypassed: sets what the Rollouts deploy | the fields still have these values |
  * | selected-by | writes the annotation | |
@@ -25,10 +24,9 @@ import type { GateResult } from '../gate/evaluateGates.ts';
 import { limitText } from '../gate/gateRefs.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
-import { isDeeperThan, sameJson } from '../kube/json.ts';
+import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/users.ts';
-import { LIMITS } from '../limits.ts';
 import { deploymentOf, deploymentText, isSetByGit, parseDeployments } from '../managedField/deployment.ts';
 import { managedFieldsOf, readManagedField, writeManagedFields } from '../managedField/managedFields.ts';
 import { setManagedFields } from '../managedField/setManagedFields.ts';
@@ -92,9 +90,6 @@ type WriteOutcome =
 export function decideWrite(write: FluxWrite): WriteOutcome {
   const { oldObject, context, bypass } = write;
   const closed = bypass?.granted ? [] : write.closed;
-  const tooDeep = nestingProblem(write.object, oldObject);
-  if (tooDeep) return { denial: { reason: 'limit', text: `${subjectOf(write.object)}: ${tooDeep}` }, warnings: [] };
-
   const content = oldObject && closed.length > 0 ? revertOrDeny({ ...write, oldObject }) : manageFields(write);
   if (content.denial) return content;
 
@@ -219,21 +214,6 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
     return { denial: { reason: 'managed_field', text, commands }, warnings };
   }
   return { object: outcome.object, warnings, revertReason: outcome.isReverted ? 'managed_field' : undefined };
-}
-
-/**
- * The sentence that denies a spec too deep to be compared field by field. If the stored spec is too deep, writes that
- * don't change it pass: otherwise the object could not be suspended.
- */
-function nestingProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
-  if (!isDeeperThan(LIMITS.nesting, object.spec)) return undefined;
-  if (oldObject && sameJson(specWithoutSuspend(object), specWithoutSuspend(oldObject))) return undefined;
-  return `spec is nested more than ${LIMITS.nesting} levels deep (limit nesting): nest it less deeply.`;
-}
-
-function specWithoutSuspend({ spec }: FluxObject): unknown {
-  const { suspend: _, ...rest } = spec ?? {};
-  return rest;
 }
 
 // Warnings about an allowed write.

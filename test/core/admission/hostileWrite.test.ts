@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { GATE_STATE, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import { isOutOfScope } from '../../../core/admission/earlyDecision.ts';
+import { earlyDecision, isOutOfScope } from '../../../core/admission/earlyDecision.ts';
 import { verifyWrite } from '../../../core/admission/validate.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { denialText } from '../../../core/objectGates/gateTexts.ts';
@@ -121,12 +121,14 @@ describe.each([LIMITS.nesting + 1, 2000, 9000])('a spec nested %i levels deep', 
   const limit = `more than ${LIMITS.nesting} levels`;
 
   it('is refused where it is new, and where it changes', () => {
-    expect(written(deep).denial).toContain(limit);
-    expect(written(helmRelease(nested(levels - 1, 'b')), deep).denial).toContain(limit);
+    const denial = { reason: 'limit', text: expect.stringContaining(limit) };
+    expect(earlyDecision(deep, undefined, {}, true)).toMatchObject(denial);
+    expect(earlyDecision(helmRelease(nested(levels - 1, 'b')), deep, {}, true)).toMatchObject(denial);
   });
 
   it('is suspended where it was there before the gate', () => {
     const before = { ...deep, metadata: { ...deep.metadata, annotations: {} } };
+    expect(earlyDecision(deep, before, {}, true)).toBeUndefined();
     expect(written(deep, before)).toMatchObject({ object: { spec: { suspend: true } } });
   });
 
@@ -140,5 +142,6 @@ describe.each([LIMITS.nesting + 1, 2000, 9000])('a spec nested %i levels deep', 
 });
 
 it('the largest allowed depth is accepted', () => {
+  expect(earlyDecision(helmRelease(nested(LIMITS.nesting - 1, 'a')), undefined, {}, true)).toBeUndefined();
   expect(stored(helmRelease(nested(LIMITS.nesting - 1, 'a'))).spec?.suspend).toBe(true);
 });
