@@ -1,4 +1,4 @@
-/** Metacontroller's caches may be behind: the outcome of a bake is decided from what is stored, and so is its health. */
+/** Metacontroller's caches may be behind: health, and the outcome of a bake, are decided from what is stored. */
 import { expect, it } from 'vitest';
 import { RETRY } from '../../../api/annotations.ts';
 import type { HealthCheck } from '../../../api/types.ts';
