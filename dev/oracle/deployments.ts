@@ -1,6 +1,6 @@
 /**
- * Checks each deployment against the reference (dev/reference/rollout.ts). A hook decides from live reads, some time
- * before the deployment is stored: it is wrong only if the reference objects at every moment of that time. Gates,
+ * Checks each deployment against the reference (dev/reference/rollout.ts). A hook decides from live reads, between the
+ * deployment's own time and its storing: it is wrong only if the reference objects at every moment of that time. Gates,
  * approvals, budgets and health are checked elsewhere.
  */
 import type { AnyObject } from '../client/send.ts';
@@ -53,7 +53,10 @@ export class DeploymentChecker {
       ({ id, version: { tag } }: AnyObject) => tag === version && id > after && id < head.id,
     );
     const used = isUsed ? version : undefined;
-    const possible = this.moments.map(({ objects }) => objectionsAt(objects, key, object, used));
+    const decided = Date.parse(head.timestamp);
+    const possible = this.moments
+      .filter(({ until }) => until >= Math.min(decided, seenMs))
+      .map(({ objects }) => objectionsAt(objects, key, object, used));
     const [first = []] = possible.sort((a, b) => a.length - b.length);
     return first.length === 0 ? [] : [`deploys ${head.version.tag} (${head.id}), though ${first.join('; ')}`];
   }

@@ -39,6 +39,8 @@ const TIMED_FAULTS = {
   selectUnseen: 8,
   /** A Gate opens or closes while the webhook handles a write of an object that requires it. */
   turnDuringWrite: 5,
+  /** A request for a version that waits for a Gate is withdrawn without the caches seeing it, then the Gate opens. */
+  withdrawUnseen: 4,
 } as const;
 /** Sequences of user actions with exact timing, with weights. */
 const SEQUENCES = {

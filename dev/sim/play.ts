@@ -246,6 +246,24 @@ class Run {
       const end = () => this.#attempt(`select ${team.namespace}`, () => team.select(null));
       this.#later(this.#dice.integer(15, 25) * SECOND, end);
     },
+    withdrawUnseen: (team) => {
+      const { developer } = this.#users;
+      const app = ref('rollout', team.namespace, 'app');
+      const request = (version: string | null) =>
+        developer.mergePatch(app, { metadata: { annotations: { 'rollout.kuberik.com/force-deploy': version } } });
+      this.#attempt(`withdraw ${team.namespace}`, async () => {
+        const { availableReleases = [], history = [] } = (await developer.get(app)).status ?? {};
+        const older = availableReleases.find(({ tag }: AnyObject) => tag !== history[0]?.version.tag);
+        if (!older) return;
+        await team.close('freeze');
+        await request(older.tag);
+        await this.cluster.time.pause(SECOND);
+        this.cluster.hold('kuberik.com/rollouts', 6 * SECOND);
+        await request(null);
+        await this.cluster.time.pause(2 * SECOND);
+        await this.#openAll(team);
+      });
+    },
     turnDuringWrite: (team) => {
       const delayMs = this.#dice.next() * 12;
       const action = this.#any(['open', 'close', 'close'] as const);
