@@ -12,6 +12,7 @@ import { currentBindings } from '../core/binding/boundObjects.ts';
 import { type Bypass, endedRecord, freshReason, mayRequestBypass, recentReason } from '../core/gate/bypassReason.ts';
 import { closedOf, evaluateGates, type GateResult } from '../core/gate/evaluateGates.ts';
 import { isTooMany, TOO_MANY } from '../core/gate/gateRefs.ts';
+import { few } from '../core/kube/firstFew.ts';
 import { refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
@@ -116,7 +117,7 @@ export async function reviewBypass(
   if (lacking.length === 0) return { granted: true, gates, reason };
   const which = lacking.some(isTooMany)
     ? 'all Gates of the cluster'
-    : `${lacking.length > 1 ? 'Gates' : 'Gate'} ${lacking.map(refKey).join(', ')}`;
+    : `${lacking.length > 1 ? 'Gates' : 'Gate'} ${few(lacking.map(refKey))}`;
   return { granted: false, why: `${username} isn't allowed to bypass ${which} (verb bypass)` };
 }
 

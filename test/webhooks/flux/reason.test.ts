@@ -97,3 +97,13 @@ it('the Event of a bypass also waits for the record as it stays without its reas
   const after = (await send(mutateFlux, removal, context)).object?.metadata.annotations;
   expect(facts).toMatchObject([{ annotations: expect.arrayContaining([{ [BYPASSED_BY]: after?.[BYPASSED_BY] }]) }]);
 });
+
+it('the refusal to bypass many Gates names a few: a tenant chooses their names and number', async () => {
+  const names = Array.from({ length: 100 }, (_, i) => `gate-${i}`).join();
+  const named = (reason: object) => kustomization({ annotations: { 'gate.fluxcd.io/gates': names, ...reason } });
+  const { message } = await send(mutateFlux, {
+    object: { ...named({ 'gate.fluxcd.io/bypass-reason': 'INC-1' }), spec: { path: './next' } },
+    oldObject: named({}),
+  });
+  expect(message).toMatch(/isn't allowed to bypass Gates shop\/gate-0, .* and 80 more \(verb bypass\)/);
+});
