@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Right } from '../../client/explain/application.ts';
+import { mergePatched } from '../../dev/sim/apiServer/requests.ts';
 import { resourcePath } from '../../server/cluster/paths.ts';
 import { type Called, call, type RelatedObjects } from '../support/command.ts';
 import { words } from '../support/words.ts';
@@ -85,7 +86,7 @@ export async function objectServer(objects: readonly Stored[], rules: Rules = {}
     if (refusal) return status(response, 403, 'Forbidden', refusal);
     writes.push(made);
     const found = stored.get(url.pathname);
-    const object = found ? merged(found, body) : body;
+    const object = found ? (mergePatched(found, body) as Stored) : body;
     if (!made.isDryRun) put(object);
     json(response, object);
     if (!made.isDryRun) rules.react?.(server, made);
@@ -109,17 +110,6 @@ export async function objectServer(objects: readonly Stored[], rules: Rules = {}
 }
 
 const VERSION = /^\/(?:api\/v1|apis\/[^/]+\/[^/]+)/;
-
-/** RFC 7386. */
-function merged(target: any, patch: any): any {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-  const result = { ...target };
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete result[key];
-    else result[key] = merged(result[key], value);
-  }
-  return result;
-}
 
 interface Written extends Called {
   writes: Write[];

@@ -52,7 +52,7 @@ export function requestedObject(request: ConnectionRequest, old: AnyObject | und
 }
 
 /** The target after a JSON merge patch (RFC 7386). */
-function mergePatched(target: unknown, patch: unknown): unknown {
+export function mergePatched(target: unknown, patch: unknown): unknown {
   if (!isMap(patch)) return patch;
   const result: Record<string, unknown> = isMap(target) ? { ...target } : {};
   for (const [key, value] of Object.entries(patch)) {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { User } from '../../../dev/actors/user.ts';
 import type { ObjectRef } from '../../../dev/client/resources.ts';
+import { mergePatched } from '../../../dev/sim/apiServer/requests.ts';
 import { type Answer, type AnyObject, ApiError, type ClusterView, ref } from '../support/cluster.ts';
 import { GATES, GOVERNED, timestamp } from '../support/gates.ts';
 import type { GatedNamespace } from './gatedNamespace.ts';
@@ -88,7 +89,7 @@ async function perform(step: Step, gated: GatedNamespace, user: User): Promise<A
   const target = manifest as never;
   const { dryRun, subresource, manager, force } = step;
   const options = { ...(subresource && { subresource }), ...(manager && { fieldManager: manager }) };
-  const merged = () => merge(manifest, step.with ?? {});
+  const merged = () => mergePatched(manifest, step.with ?? {}) as AnyObject;
   switch (step.do) {
     case 'mergePatch':
       return user.mergePatch(target, step.with, options);
@@ -98,7 +99,7 @@ async function perform(step: Step, gated: GatedNamespace, user: User): Promise<A
       const { apiVersion, kind, metadata } = manifest;
       const { name, namespace } = metadata;
       const bare = { apiVersion, kind, metadata: { name, namespace } };
-      const object = step.only ? merge(bare, step.only) : merged();
+      const object = step.only ? (mergePatched(bare, step.only) as AnyObject) : merged();
       return user.apply(object, {
         ...(manager && { manager }),
         ...(force && { force }),
@@ -122,7 +123,7 @@ async function perform(step: Step, gated: GatedNamespace, user: User): Promise<A
 async function replace(user: User, target: ObjectRef, patch: object, options: object): Promise<Answer> {
   for (let attempt = 0; ; attempt++) {
     try {
-      return await user.replace(merge(await user.get(target), patch), options);
+      return await user.replace(mergePatched(await user.get(target), patch) as AnyObject, options);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 409 || attempt > 5) throw error;
     }
@@ -136,17 +137,6 @@ function manifestOf({ on = 'app' }: Step, { ns, manifests }: GatedNamespace): An
   if (on !== 'copy') return structuredClone(manifest);
   const { finalizers: _, ...metadata } = manifest.metadata;
   return { ...structuredClone(manifest), metadata: { ...metadata, name: 'copy' } };
-}
-
-/** RFC 7386. */
-function merge(target: any, patch: any): any {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-  const result = { ...(typeof target === 'object' && target !== null && !Array.isArray(target) ? target : {}) };
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete result[key];
-    else result[key] = merge(result[key], value);
-  }
-  return result;
 }
 
 /** Flux objects of the namespace that run although a closed Gate must hold them. */

@@ -15,8 +15,8 @@ import { sameJson } from '../../../core/kube/json.ts';
 import { matchesSelector } from '../../../core/kube/selector.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import type { AnyObject } from '../../../dev/client/send.ts';
-import { fakeCluster, fakeHookCall, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
-import { requestOf } from '../../../dev/fakes/requests.ts';
+import { fakeCluster, fakeHookCall, fakeWebhookCall, pluralOf } from '../../../dev/fakes/ports.ts';
+import { mapOf, requestOf } from '../../../dev/fakes/requests.ts';
 import { enforcePolicies } from '../../../dev/sim/apiServer/admission.ts';
 import { kindAt } from '../../../dev/sim/apiServer/kinds.ts';
 import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
@@ -28,18 +28,6 @@ import { mutateRolloutStatus } from '../../../webhooks/rollout/rolloutStatusAdmi
 
 export const T0: EpochMs = Date.parse('2026-03-01T12:00:00Z');
 export const NAMESPACE = 'team-a';
-
-const RESOURCES: Record<string, string> = {
-  Rollout: 'rollouts',
-  RolloutGate: 'rolloutgates',
-  HealthCheck: 'healthchecks',
-  FluxBinding: 'fluxbindings',
-  ImagePolicy: 'imagepolicies',
-  Gate: 'gates',
-  Kustomization: 'kustomizations',
-  OCIRepository: 'ocirepositories',
-  Namespace: 'namespaces',
-};
 
 export class ScenarioCluster {
   now: EpochMs = T0;
@@ -194,21 +182,15 @@ export class ScenarioCluster {
   }
 
   private related(rules: RelatedResourceRule[]): ObjectMap {
-    const map: ObjectMap = {};
-    for (const rule of rules) {
+    const found = rules.flatMap((rule) => {
       if (rule.names?.length === 0) throw new Error(`customize rule for ${rule.resource} has an empty names list`);
-      for (const object of this.objects.values()) {
-        if (!this.matches(rule, object)) continue;
-        const key = `${object.kind}.${object.apiVersion}`;
-        map[key] ??= {};
-        map[key][`${object.metadata.namespace}/${object.metadata.name}`] = structuredClone(object);
-      }
-    }
-    return map;
+      return [...this.objects.values()].filter((object) => this.matches(rule, object));
+    });
+    return structuredClone(mapOf(...found));
   }
 
   private matches(rule: RelatedResourceRule, { apiVersion, kind, metadata }: KubeObject): boolean {
-    if (apiVersion !== rule.apiVersion || RESOURCES[kind] !== rule.resource) return false;
+    if (apiVersion !== rule.apiVersion || pluralOf(kind) !== rule.resource) return false;
     if (rule.namespace && rule.namespace !== metadata.namespace) return false;
     if (rule.names && !rule.names.includes(metadata.name ?? '')) return false;
     const namespace = this.find('Namespace', '', metadata.namespace ?? '');
@@ -242,15 +224,8 @@ export class ScenarioCluster {
   }
 
   private request(object: KubeObject, old: KubeObject | undefined, user: string): AdmissionRequest {
-    return {
-      uid: `request-${++this.serial}`,
-      kind: { group: '', version: '', kind: object.kind },
-      resource: { group: '', version: '', resource: RESOURCES[object.kind] ?? '' },
-      operation: old ? 'UPDATE' : 'CREATE',
-      userInfo: { username: user },
-      object: structuredClone(object),
-      oldObject: old ? structuredClone(old) : null,
-    };
+    const objects = structuredClone({ object, oldObject: old ?? null });
+    return requestOf({ ...objects, uid: `request-${++this.serial}`, userInfo: { username: user } });
   }
 }
 
