@@ -79,13 +79,6 @@ const rows: Row[] = [
     [SELECTED_BY]: null,
   }),
   when('no Gate concerns it', kustomization({ annotations: {} })),
-  when(
-    'a Gate that it has come to name is sent by no rule yet, and closed: it is read, and soon again',
-    named,
-    [],
-    SHUT,
-    { live: [closed] },
-  ),
   when('the same, and open', inState('open'), [], undefined, { live: [opened], again: 2 }),
   when(
     'some of its Gates are never related, because they are in more than three namespaces',
@@ -96,9 +89,6 @@ const rows: Row[] = [
   ),
   when('a Gate that does not exist counts as closed', named, [], SHUT),
   when('and is looked for each minute', inState('closed: shop/freeze'), [], undefined, { again: 60 }),
-  when('what names no Gate counts as closed', kustomization({ annotations: { [GATES]: 'a/b/c' } }), [], {
-    [STATE]: 'closed: (invalid)',
-  }),
   when('a bypass of this closure', inState('bypassed: shop/freeze'), [closed]),
   when(
     'it passes for one deployment: only the webhook knows for how long',

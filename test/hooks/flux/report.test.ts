@@ -62,10 +62,6 @@ const rows: Row[] = [
     binding: atOne,
     asks: asksFor(2, '1.1.0'),
   }),
-  when('the first deployment, before there is a binding', kustomization({ substitute: null }), {
-    sent: [rollout('my-app', '1.0.0')],
-    asks: asksFor(1, '1.0.0'),
-  }),
   when('the tag of an OCIRepository', ociRepository({ tag: '1.0.0' }, { deployed: deployment('my-app', 1, '1.0.0') }), {
     sent: [twoDeployed],
     asks: asksFor(2, '1.1.0'),
@@ -74,21 +70,6 @@ const rows: Row[] = [
     'a Gate has closed, and the binding says that it is open: the other decorator suspends',
     kustomization({ annotations: named }),
     { gates: [closed], binding: reported(true) },
-  ),
-  when('a deployment behind a Gate that has closed', kustomization({ ...at1, annotations: { ...managed, ...named } }), {
-    sent: [twoDeployed],
-    gates: [closed],
-    binding: { ...atOne, ...reported(true) },
-  }),
-  when('a Rollout that it is not sent: the binding speaks', kustomization(at1), {
-    binding: { ...atOne, deployed: deployment('my-app', 2, '1.1.0') },
-    asks: asksFor(2, '1.1.0'),
-    tells: false,
-  }),
-  when(
-    'one of two Gates that does not exist: the binding relates both, and learns of it first',
-    kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze,weekend' } }),
-    { gates: [opened], tells: false },
   ),
   when(
     'a version that arrives with its source follows the source, which only the binding relates',
