@@ -73,12 +73,6 @@ describe('customize', () => {
     expect((await customize(healthCheck())).relatedResources).toEqual([own, named('demo', 'test-kustomization')]);
   });
 
-  it('relates a Kustomization of another namespace, and no Rollouts there', async () => {
-    const object = healthCheck({ annotations: { 'healthcheck.kuberik.com/kustomization': 'flux-system/x' } });
-    const { relatedResources } = await customize(object);
-    expect(relatedResources).toEqual([own, named('flux-system', 'x')]);
-  });
-
   it('relates of many Rollouts those that may watch it', async () => {
     const many = Array.from({ length: 20 }, (_, i) => rollout(undefined, {}, { name: `app-${i}`, uid: `u${i}` }));
     const object = healthCheck({ metadata: { name: 'hc', namespace: 'demo', labels: { app: 'shop' } }, spec: {} });

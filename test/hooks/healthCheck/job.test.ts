@@ -95,12 +95,6 @@ const ROWS: Row[] = [
     about(`runs for version 1.1.0, and has failed 2 times; ${POD}${LOGS}`),
     { jobs: [job(NAME, { active: 1, failed: 2 })], objects: [crashed] },
   ],
-  [
-    'the Job runs: the one before is kept, with its logs',
-    about(`runs for version 1.1.0${LOGS}`),
-    { jobs: [older, RUNS] },
-    { jobs: [NAME, 'smoke-web-6'] },
-  ],
   ['the Job has completed', about(`has completed for version 1.1.0${LOGS}`), { jobs: [DONE] }, HEALTHY],
   [
     'the Job has failed',
@@ -109,21 +103,9 @@ const ROWS: Row[] = [
     UNHEALTHY,
   ],
   [
-    'its Pods may not be read',
-    about(`${BROKEN}${LOGS}`),
-    { jobs: [job(NAME, FAILED)], objects: [crashed], fails: 'pods' },
-    UNHEALTHY,
-  ],
-  [
     'a Pod that has only its label says nothing',
     about(`runs for version 1.1.0${LOGS}`),
     { jobs: [RUNS], objects: [foreign] },
-  ],
-  [
-    'the version is not applied: objects are bound',
-    WAITS,
-    { rollouts: [rollout(unapplied)], objects: [binding] },
-    NO_JOB,
   ],
   [
     'nothing is bound, a moment after the deployment',
@@ -143,11 +125,6 @@ const ROWS: Row[] = [
     about('is being deleted, and is run again after that'),
     { jobs: [job(NAME, COMPLETE, { deletionTimestamp: at('11:59:00') })] },
     NO_JOB,
-  ],
-  [
-    'a completed Job was deleted while the version bakes on: it is run again, since a user may have written the result',
-    CREATED,
-    { of: ranSo('Healthy') },
   ],
   ['a failed Job was deleted while the version bakes on: it is run again', CREATED, { of: ranSo('Unhealthy') }],
   [
@@ -198,12 +175,6 @@ const ROWS: Row[] = [
     OTHERS,
     { rollouts: [rollout(), rollout(HEAD, 'other')], jobs: [DONE] },
     ANOTHER,
-  ],
-  [
-    'the Rollout of another namespace that selects it runs nothing',
-    NOT_SELECTED,
-    { rollouts: [{ ...rollout(), metadata: { name: 'web', namespace: 'team-b', uid: 'u' } }] },
-    { ...NO_JOB, ...ANOTHER },
   ],
   [
     'a template that Kubernetes would not take',

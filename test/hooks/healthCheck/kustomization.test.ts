@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HookCall } from '../../../api/ports.ts';
 import type { HealthCheck } from '../../../api/types.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { kubeObject, namespaceOf } from '../../support/objects.ts';
+import { namespaceOf } from '../../support/objects.ts';
 import {
   at,
   cluster,
@@ -103,18 +103,6 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
     });
   });
 
-  it('a Rollout of OpenKruise that has taken a version back because of a rollback is Healthy', async () => {
-    const kruise = kubeObject('rollouts.kruise.io/v1beta1', 'Rollout', 'demo/web', {
-      status: { phase: 'Healthy', conditions: [{ type: 'Succeeded', status: 'False' }] },
-    });
-    const inventory = { entries: [{ id: 'demo_web_rollouts.kruise.io_Rollout', v: 'v1beta1' }] };
-    const metadata = { generation: 1, annotations: { 'rollout.kuberik.com/deployed': 'test-rollout=3/1.0.0/u1' } };
-    const reader = cluster([kustomization({ ...READY, inventory }, { metadata }), kruise]);
-    const deployer = rollout({ id: 3, timestamp: at('11:00:00') });
-    deployer.status!.history!.push(...['1.1.0', '1.0.0'].map((tag) => ({ version: { tag }, timestamp: '' })));
-    expect((await settle(healthCheck(), reader, [deployer])).status).toMatchObject({ status: 'Healthy' });
-  });
-
   it.each([
     [{}, 'annotation healthcheck.kuberik.com/kustomization not found'],
     [{ 'healthcheck.kuberik.com/kustomization': 'a/b/c' }, 'invalid kustomization reference format: a/b/c'],
@@ -212,12 +200,6 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
       const { asked, read } = await look(applied());
       expect(asked).toEqual([]);
       expect(read).toHaveLength(2);
-    });
-
-    it('and not at all where its objects are in another cluster', async () => {
-      const elsewhere = applied('team');
-      elsewhere.spec = { ...elsewhere.spec, kubeConfig: { secretRef: { name: 'other' } } };
-      expect(await look(elsewhere)).toMatchObject({ status: { status: 'Healthy' }, asked: [], read: [] });
     });
   });
 

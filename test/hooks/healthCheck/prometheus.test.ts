@@ -95,10 +95,6 @@ describe('between two measurements', () => {
     prometheus: { failures: 0, measurements: [{ time: at('11:59:45'), result: 'InRange', value: '0' }] },
   };
 
-  it('nothing is queried or written', async () => {
-    expect(await sync(check(measured))).toEqual({ queries: [], resyncAfterSeconds: 15 });
-  });
-
   it.each([
     ['has no measurement', undefined],
     ['was measured an hour ago', at('11:00:00')],

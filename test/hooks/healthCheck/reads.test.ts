@@ -107,13 +107,6 @@ describe('reads', () => {
     expect(reader.requests.length).toBeLessThan(30);
   });
 
-  it('uses discovery for the resource if the reader can', async () => {
-    const reader = cluster([inventory([{ id: 'demo_x_example.com_Moose', v: 'v1' }])]);
-    reader.resourceOf = async ({ kind }) => (kind === 'Moose' ? { resource: 'moose', namespaced: true } : undefined);
-    await syncOnce(healthCheck(), reader);
-    expect(reader.requests).toContain('get moose demo/x');
-  });
-
   it('a kind that is no longer served has no objects', async () => {
     const reader = cluster([inventory(many('Service', 1))]);
     reader.resourceOf = async () => undefined;
