@@ -292,13 +292,6 @@ describe('the objects that it holds', () => {
     });
   });
 
-  it('are removed once there are none', async () => {
-    const before = (await sync(gate(hour), { at: T('09:00:00'), objects: [binding('web')] })).status;
-    const { status } = await sync({ ...gate(hour), status: before }, { at: T('09:01:00') });
-    expect(status.held).toBe(0);
-    expect(status).not.toHaveProperty('heldObjects');
-  });
-
   it.each([
     ['the Gate is new', { creationTimestamp: T('09:00:00') }, true],
     ['it was written', { managedFields: [{ manager: 'kubectl', time: T('09:00:00') }] }, true],

@@ -120,20 +120,10 @@ describe('the status of a RolloutGate', () => {
       expect(await versionOf(rollout)).toMatchObject({ progress: '1/1 for 1.1.0', count: 1, aside });
     });
 
-    it('nor once a newer one has followed', async () => {
-      const newer = { id: 3, version: { tag: '1.2.0' }, timestamp: T('10:09:00') };
-      const history = [newer, { ...entry, requestedBy: 'bob' }];
-      expect(await versionOf(deployed({ pendingVersion: undefined, history }))).toMatchObject({ count: 1 });
-    });
-
     it('uses the current requester if the version is to be deployed again', async () => {
       const again = { [`${P}force-deploy`]: '1.1.0', [`${P}requesters`]: '{"force-deploy":"alice"}' };
       const rollout = deployed({ history: [{ ...entry, requestedBy: 'bob' }] }, again);
       expect(await versionOf(rollout)).toMatchObject({ count: 1, aside: ['alice requested it'] });
-    });
-
-    it('counts every user if there is no requester', async () => {
-      expect(await versionOf(deployed({ pendingVersion: undefined, history: [entry] }))).toMatchObject({ count: 2 });
     });
   });
 

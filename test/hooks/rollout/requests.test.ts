@@ -59,11 +59,6 @@ describe('rollout-requests', () => {
     watching.spec!.healthCheckSelector = { selector: {} };
     expect((await decorate(rolloutRequestsHook, watching)).labels).toEqual({ 'rollout.kuberik.com/watches': null });
   });
-
-  it('does nothing for a Rollout without used requests', async () => {
-    const labelled = label(rollout({}), { 'rollout.kuberik.com/watches': 'none' });
-    expect(await decorate(rolloutRequestsHook, labelled)).toEqual({ attachments: [] });
-  });
 });
 
 describe('rolloutgates', () => {

@@ -16,18 +16,6 @@ const app = (after: RolloutSpec['after'], status?: RolloutStatus) => rollout({ a
 const policy = imagePolicy('1.0.0');
 const as = (object: Rollout) => object as never;
 
-describe('customize', () => {
-  it('relates upstream Rollouts by name, those of a namespace in one rule, and none without any', async () => {
-    const after = [{ name: 'staging' }, { name: 'load', bakedFor: '1h' }];
-    expect((await rules({ after })).rollouts).toEqual({
-      apiVersion: 'kuberik.com/v1alpha1',
-      namespace: 'team-a',
-      names: ['staging', 'load'],
-    });
-    expect(await rules({ after: [] })).not.toHaveProperty('rollouts');
-  });
-});
-
 describe('a stage', () => {
   it('that has failed since the cache saw it holds the version, and is read again', async () => {
     const cached = stage('staging', 'Succeeded');
