@@ -148,6 +148,7 @@ describe('the history', () => {
     ['who asked for the newest, taken out', 'remove', '0/requestedBy'],
     ['who deployed the newest', 'replace', '0/triggeredBy/name', 'mallory'],
     ['the digest of the newest', 'add', '0/version/digest', 'sha256:1'],
+    ['the image of the newest', 'add', '0/image', 'registry.example/other'],
     ['the message of the newest', 'replace', '0/message', 'nothing happened'],
     ['the outcome of the newest, from good to bad', 'replace', '0/bakeStatus', 'Failed'],
     ['the newest, called off', 'replace', '0/bakeStatus', 'Cancelled'],
