@@ -37,21 +37,9 @@ describe('a write of a Flux object, as it is stored', () => {
       'closed: a/a,b/b',
       [['Suspended', 'held, suspended by closed Gates: a/a, b/b']],
     ],
-    [
-      'opening',
-      'closed: a/a',
-      'opening: 2026-03-04T10:00:00.000Z',
-      [['Opening', 'its Gates are open: it waits for the next apply by its applier']],
-    ],
     ['open', 'closed: a/a', 'open', [['Released', 'no closed Gate holds it now']]],
     ['its first Gate, an open one', undefined, 'open', []],
     ['no Gate any more', 'closed: a/a', undefined, [['Released', 'it no longer requires a Gate']]],
-    [
-      'bypassed',
-      'closed: a/a',
-      'bypassed: a/a@1',
-      [['Bypassed', 'runs behind closed Gates, which were bypassed: a/a@1']],
-    ],
     ['as before', 'closed: a/a', 'closed: a/a', []],
   ])('%s', (_, before, after, lines) => {
     expect(changed(marked(before), marked(after))).toEqual(lines);

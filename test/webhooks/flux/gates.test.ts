@@ -266,12 +266,6 @@ describe('a new object that a closed Gate selects', () => {
     });
     expect(answer.warnings[0]).toContain(`is suspended: Gate ${ns}/${name} is closed`);
   });
-
-  it('is left as it is where no Gate selects it', async () => {
-    const elsewhere = gate('ops/own', { selects: {} });
-    const answer = await send(mutateFlux, { object: plain }, { objects: [shop, elsewhere] });
-    expect(answer.object).toEqual(plain);
-  });
 });
 
 describe('user and reason of the closure of a Gate in another namespace', () => {

@@ -33,13 +33,6 @@ it.each([
     'opened',
     [...selection, 'ocirepositories/apps', 'rollouts/before', 'rollouts/next'],
   ],
-  [
-    'when it is checked again, no selection and no source',
-    validateFlux,
-    moves,
-    'opened',
-    ['gates/freeze', 'rollouts/before', 'rollouts/next'],
-  ],
   ['of an object that a closed Gate holds, no Rollout', mutateFlux, edits, 'closed', selection],
   ['and none when it is checked again', validateFlux, edits, 'closed', ['gates/freeze']],
 ])('%s', async (_, handler, write, state, expected) => {

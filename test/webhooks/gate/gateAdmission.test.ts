@@ -28,24 +28,6 @@ describe('the request that counts is the one that arrived last', () => {
     });
     expect(evaluated(await stored(spec, steps), at)).toMatchObject(expected);
   });
-
-  it('a second pass changes nothing', async () => {
-    const object = gate({ default: 'closed', selects: {} }, { [OPEN]: day('10:00:00') });
-    const first = await write({ mutate: mutateGate }, { object, at: day('10:00:00') });
-    const second = await write({ mutate: mutateGate }, { object: first.object, at: day('10:00:00') });
-    expect(second.object).toEqual(first.object);
-  });
-
-  it('a gate that selects carries the label, and loses it', async () => {
-    const selecting = (
-      await write({ mutate: mutateGate }, { object: gate({ default: 'closed', selects: {} }), at: day('10:00:00') })
-    ).object;
-    expect(selecting.metadata.labels).toEqual({ 'gate.fluxcd.io/selects': 'own-namespace' });
-    const plain = { ...selecting, spec: { default: 'closed' } };
-    expect(
-      (await write({ mutate: mutateGate }, { object: plain, old: selecting, at: day('10:00:00') })).object.metadata,
-    ).not.toHaveProperty('labels');
-  });
 });
 
 describe('selecting beyond its own namespace needs a right of its own', () => {
@@ -118,15 +100,6 @@ describe('an invalid spec is denied with its field', () => {
     );
     expect(answer).toMatchObject({ allowed: false });
     expect(answer.message).toContain(message);
-  });
-
-  it('an error from before does not block other changes', async () => {
-    const old = gate({ default: 'closed', window: 'soon' });
-    const answer = await write(
-      { validate: validateGate },
-      { old, object: { ...old, spec: { ...old.spec, default: 'opened' } }, at: day('10:00:00') },
-    );
-    expect(answer.allowed).toBe(true);
   });
 
   it.each([

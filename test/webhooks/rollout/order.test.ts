@@ -67,12 +67,6 @@ describe('spec.after', () => {
         warnings: [],
       });
     });
-
-    it('that was stored before does not keep the rest of the Rollout from being changed', async () => {
-      expect(await decided(withMatch('revision', { bakeTime: '5m' }), known, withMatch('revision'))).toMatchObject({
-        allowed: true,
-      });
-    });
   });
 
   it('with a missing Rollout is allowed, with a Warning', async () => {
