@@ -1,3 +1,4 @@
+// biome-ignore-all lint/style/noRestrictedGlobals: core formats and parses times here alone.
 /** Times as RFC 3339. Stored times are UTC and have whole seconds, as clients of the Go controller expect. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 
