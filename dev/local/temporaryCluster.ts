@@ -38,7 +38,7 @@ export async function onTemporaryCluster(
     kept = keepFailed && code === 1;
     return code;
   } catch (error) {
-    reportProblem(asProblem(error, dir), failure);
+    reportProblem(asProblem(error), failure);
     kept = keepFailed;
     return 1;
   } finally {

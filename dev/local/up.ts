@@ -94,7 +94,7 @@ async function main(): Promise<number> {
   try {
     return await serve(options, endRequested());
   } catch (error) {
-    reportProblem(asProblem(error, options.dir));
+    reportProblem(asProblem(error));
     return 1;
   }
 }

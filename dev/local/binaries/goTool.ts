@@ -3,7 +3,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { lastLines } from '../process/childProcess.ts';
 import type { Log } from '../process/log.ts';
-import { diskFullProblem, Problem } from '../process/problem.ts';
+import { Problem } from '../process/problem.ts';
 
 /** Fails with a sentence when there is no Go on the PATH. */
 export function requireGo(missing: string): void {
@@ -46,28 +46,12 @@ export async function runGo({ args, cwd, purpose, log }: GoRun): Promise<string>
     return (await running).stdout;
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
-    throw goProblem(purpose, `${stdout}\n${stderr}`);
+    throw new Problem(
+      `${purpose} failed: the last lines of go's output follow.`,
+      lastLines(`${stdout}\n${stderr}`, 12),
+    );
   } finally {
     clearInterval(progress);
     process.off('exit', end);
   }
-}
-
-/** The Problem for a failed run of go, by its output. */
-function goProblem(purpose: string, output: string): Problem {
-  const full = diskFullProblem(output, "Go's build cache (go env GOCACHE) or its temporary files");
-  if (full) return full;
-  if (/requires go >= |go: download go1\..* toolchain not available|GOTOOLCHAIN=local/.test(output)) {
-    return new Problem(`${purpose} failed because Go is too old: install Go 1.26 or newer.`, lastLines(output, 3));
-  }
-  if (/dial tcp|no such host|connection refused|proxyconnect|i\/o timeout|TLS handshake/.test(output)) {
-    return new Problem(
-      `${purpose} failed because a Go module could not be downloaded: check the network and GOPROXY, then start again.`,
-      lastLines(output),
-    );
-  }
-  return new Problem(
-    `${purpose} failed: the last lines of go's output follow; correct their cause and start again.`,
-    lastLines(output, 12),
-  );
 }

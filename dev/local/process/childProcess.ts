@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { takeLock } from './lock.ts';
 import type { Log } from './log.ts';
-import { diskFullProblem, Problem } from './problem.ts';
+import { Problem } from './problem.ts';
 
 interface ChildSpec {
   /** Also the name of its log: DIR/NAME.log. */
@@ -129,8 +129,6 @@ async function untilReady(spec: ChildSpec, child: RunningChild): Promise<void> {
 
 /** The Problem for a process that ended by itself. */
 function deathProblem(name: string, exit: Exit, logFile: string, output: string): Problem {
-  const full = diskFullProblem(lastLines(output, 40).join('\n'), logFile);
-  if (full) return full;
   const how = exit.signal ? `was killed by ${exit.signal}` : `exited with code ${exit.code}`;
   return new Problem(`${name} ${how}: see ${logFile} for the cause, then start again.`, lastLines(output));
 }
