@@ -1,8 +1,9 @@
 /** A fake API server for errors that a real one rarely has: answers as the test sets, over plain HTTP. */
 import { writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { startLocalServer } from '../support/localServer.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => void;
@@ -16,19 +17,12 @@ export interface ApiServer {
 }
 
 export async function apiServer(answer: Answer): Promise<ApiServer> {
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
-    answer(request, response, new URL(request.url ?? '/', 'http://server'));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address() as { port: number };
-  const url = `http://127.0.0.1:${address.port}`;
-  return { url, kubeconfig: kubeconfigOf(url), asked };
+  const server = await startLocalServer((request, response) =>
+    answer(request, response, new URL(request.url ?? '/', 'http://server')),
+  );
+  onTestFinished(server.close);
+  const url = `http://${server.host}`;
+  return { url, kubeconfig: kubeconfigOf(url), asked: server.requests };
 }
 
 /** A file with the context `test`, and the user and the namespace that it names. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerOptions } from 'node:https';
-import { type LocalServer, startLocalServer } from '../server/registry/localServer.ts';
+import { type LocalServer, startLocalServer } from '../support/localServer.ts';
 
 export interface FakeRegistry {
   host: string;

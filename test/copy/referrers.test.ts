@@ -1,6 +1,6 @@
 /** What belongs to a release by reference: referrers, by API or tag, and the tags of cosign. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startLocalServer } from '../server/registry/localServer.ts';
+import { startLocalServer } from '../support/localServer.ts';
 import { copyHere, type Here } from './command.ts';
 import {
   answering,

@@ -2,14 +2,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
-import { type Agent, createServer, type RequestOptions, request } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type Agent, type RequestOptions, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { requestOf } from '../../dev/fakes/requests.ts';
 import { createAuthority } from '../../dev/local/controlPlane/certificates.ts';
+import { kubeconfigOf } from '../../dev/local/controlPlane/users.ts';
 import { freePort } from '../../dev/local/process/ports.ts';
+import { startLocalServer } from '../support/localServer.ts';
 import { objectOf } from '../support/objects.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -41,19 +42,9 @@ export async function createServerSetup(apiServer: RequestListener): Promise<Ser
   const { certificate, key } = await authority.issue('rollout-hooks');
   writeFileSync(join(dir, 'tls.crt'), certificate);
   writeFileSync(join(dir, 'tls.key'), key);
-  const api = createServer({ cert: certificate, key }, apiServer);
-  await new Promise<void>((listening) => api.listen(0, '127.0.0.1', listening));
-  const server = `https://127.0.0.1:${(api.address() as AddressInfo).port}`;
-  const ca = Buffer.from(authority.certificate).toString('base64');
-  const kubeconfig = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'c', cluster: { server, 'certificate-authority-data': ca } }],
-    users: [{ name: 'u', user: { token: 't' } }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  };
-  writeFileSync(join(dir, 'kubeconfig'), JSON.stringify(kubeconfig));
+  const api = await startLocalServer(apiServer, { cert: certificate, key });
+  const access = { url: `https://${api.host}`, ca: authority.certificate, token: 't' };
+  writeFileSync(join(dir, 'kubeconfig'), kubeconfigOf('u', access));
   const programs: Program[] = [];
 
   return {
@@ -105,7 +96,6 @@ export async function createServerSetup(apiServer: RequestListener): Promise<Ser
     async dispose() {
       for (const { process: child } of programs) child.kill('SIGKILL');
       await Promise.all(programs.map(({ exited }) => exited));
-      api.closeAllConnections();
       api.close();
       rmSync(dir, { recursive: true });
     },

@@ -51,7 +51,7 @@ export async function drivenThings({ admin }: ClusterView) {
 
   afterAll(async () => {
     for (const object of made.reverse()) await admin.remove(object);
-    await hooks.close();
+    hooks.close();
   });
 
   async function controller(

@@ -1,6 +1,6 @@
 /** A hook server that answers as a test sets, and records its requests. */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { startLocalServer } from '../../support/localServer.ts';
 
 export interface ScriptedAnswer {
   status?: number;
@@ -17,18 +17,16 @@ export interface ScriptedHooks {
   on(path: string, script: Script): string;
   /** Bodies of all requests to a path, oldest first. */
   calls(path: string): any[];
-  close(): Promise<void>;
+  close(): void;
 }
 
 /** Undefined paths answer 404. */
 export async function startScriptedHooks(): Promise<ScriptedHooks> {
   const scripts = new Map<string, Script>();
   const received = new Map<string, any[]>();
-  const server: Server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
+  const server = await startLocalServer(async (request, response) => {
     const path = request.url ?? '';
-    const body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const body = await json(request);
     const calls = received.get(path) ?? [];
     calls.push(body);
     received.set(path, calls);
@@ -36,18 +34,12 @@ export async function startScriptedHooks(): Promise<ScriptedHooks> {
     const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body ?? {});
     response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers }).end(text);
   });
-  server.keepAliveTimeout = 95_000;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
   return {
     on: (path, script) => {
       scripts.set(path, script);
-      return `http://127.0.0.1:${port}${path}`;
+      return `http://${server.host}${path}`;
     },
     calls: (path) => received.get(path) ?? [],
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: server.close,
   };
 }

@@ -1,6 +1,6 @@
 /** A fake notification-controller, which records posted events in order and can stop answering. */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { startLocalServer } from '../../support/localServer.ts';
 import { waitFor } from './waitFor.ts';
 
 export interface Notification {
@@ -29,23 +29,20 @@ export async function playNotificationController(): Promise<PlayedController> {
   const events: Notification[] = [];
   let hangs = false;
   let hanging = 0;
-  const server: Server = createServer(async (request, response) => {
+  const server = await startLocalServer(async (request, response) => {
     if (hangs) {
       hanging += 1;
       return;
     }
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    events.push(JSON.parse(Buffer.concat(chunks).toString()));
+    events.push((await json(request)) as Notification);
     response.writeHead(202).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const notificationsOf = (kind: string, namespace: string, name: string) =>
     events
       .filter(({ involvedObject: o }) => o.kind === kind && o.namespace === namespace && o.name === name)
       .map(({ severity, message }) => `${severity} ${message}`);
   return {
-    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    address: `http://${server.host}/`,
     events,
     notificationsOf,
     untilNotified: async (kind, namespace, name, ...expected) => {
@@ -62,9 +59,6 @@ export async function playNotificationController(): Promise<PlayedController> {
       hangs = true;
     },
     hanging: () => hanging,
-    stop: () => {
-      server.closeAllConnections();
-      server.close();
-    },
+    stop: server.close,
   };
 }

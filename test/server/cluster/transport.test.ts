@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { isTooLarge } from '../../../server/cluster/apiError.ts';
 import { createTransport } from '../../../server/cluster/transport.ts';
-import { startLocalServer } from '../registry/localServer.ts';
+import { startLocalServer } from '../../support/localServer.ts';
 
 afterEach(() => {
   vi.useRealTimers();

@@ -1,10 +1,10 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { NamespacedName, ObjectName } from '../../../api/kubernetes.ts';
 import type { EventRecord } from '../../../api/ports.ts';
 import { fluxEventOf } from '../../../server/events/fluxEvent.ts';
 import { createNotifier } from '../../../server/events/notification.ts';
+import { type LocalServer, startLocalServer } from '../../support/localServer.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const AT = Date.parse('2026-01-02T12:00:00Z');
@@ -33,31 +33,21 @@ const CLOSED: EventRecord = {
   commands: [['To open it', 'kubectl rollouts open freeze -n flux-system']],
 };
 
-const servers: Server[] = [];
+const servers: LocalServer[] = [];
 afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
+  for (const server of servers.splice(0)) server.close();
 });
 
 /** A receiver with these answers in turn; the last one is repeated, and 0 never answers. */
 async function receiver(...statuses: number[]) {
   const received: any[] = [];
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk) => {
-      body += chunk;
-    });
-    request.on('end', () => {
-      const status = statuses[Math.min(received.length, statuses.length - 1)]!;
-      received.push(JSON.parse(body));
-      if (status > 0) response.writeHead(status, { location: '/elsewhere' }).end();
-    });
+  const server = await startLocalServer(async (request, response) => {
+    const status = statuses[Math.min(received.length, statuses.length - 1)]!;
+    received.push(await json(request));
+    if (status > 0) response.writeHead(status, { location: '/elsewhere' }).end();
   });
   servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { received, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+  return { received, address: `http://${server.host}/` };
 }
 
 interface Around {

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type CryptoKey, exportJWK, generateKeyPair, type JSONWebKeySet, type JWTPayload, SignJWT } from 'jose';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
-import { startLocalServer } from '../registry/localServer.ts';
+import { startLocalServer } from '../../support/localServer.ts';
 
 export const CONFIGURATION = '/.well-known/openid-configuration';
 export const KEYS = '/keys';

@@ -10,8 +10,8 @@ import { readingOf } from '../../../core/health/prometheus/reading.ts';
 import { fakeCluster } from '../../../dev/fakes/ports.ts';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { createMeasurements } from '../../../server/prometheus/measurements.ts';
+import { type LocalServer, startLocalServer } from '../../support/localServer.ts';
 import { namespaceOf, objectOf } from '../../support/objects.ts';
-import { type LocalServer, startLocalServer } from '../registry/localServer.ts';
 
 const servers: LocalServer[] = [];
 afterEach(() => {

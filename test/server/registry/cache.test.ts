@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
+import { type LocalServer, startLocalServer } from '../../support/localServer.ts';
 import { cacheOn, pullSecret, registryObjects } from './cacheFixture.ts';
-import { type LocalServer, startLocalServer } from './localServer.ts';
 
 const manifest = (version: string) => JSON.stringify({ annotations: { 'org.opencontainers.image.version': version } });
 const digestOf = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { fetchManifest, type ManifestRequest } from '../../../server/registry/fetchManifest.ts';
 import { registrySockets } from '../../../server/registry/sockets.ts';
-import { type LocalServer, startLocalServer } from './localServer.ts';
+import { type LocalServer, startLocalServer } from '../../support/localServer.ts';
 
 const MANIFEST = JSON.stringify({ annotations: { 'org.opencontainers.image.version': '1.1.0' } });
 const DIGEST = `sha256:${createHash('sha256').update(MANIFEST).digest('hex')}`;

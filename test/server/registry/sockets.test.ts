@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { RegistryError } from '../../../server/registry/error.ts';
 import { boundedFetch } from '../../../server/registry/http.ts';
 import { isLocalAddress, registrySockets } from '../../../server/registry/sockets.ts';
-import { type LocalServer, startLocalServer } from './localServer.ts';
+import { type LocalServer, startLocalServer } from '../../support/localServer.ts';
 
 const servers: LocalServer[] = [];
 afterEach(() => {

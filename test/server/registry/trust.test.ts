@@ -10,8 +10,8 @@ import {
   type KeyPair,
 } from '../../../dev/local/controlPlane/certificates.ts';
 import { trustOf } from '../../../server/registry/trust.ts';
+import { type LocalServer, startLocalServer } from '../../support/localServer.ts';
 import { cacheOn, registryObjects } from './cacheFixture.ts';
-import { type LocalServer, startLocalServer } from './localServer.ts';
 
 let authority: CertificateAuthority;
 let serving: KeyPair;

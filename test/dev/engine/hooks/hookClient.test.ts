@@ -1,9 +1,8 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { ApiClient } from '../../../../dev/engine/cluster/apiClient.ts';
 import type { Authorization, EndpointConfig } from '../../../../dev/engine/hooks/controllerSpec.ts';
 import { hookClient, hooksOverHttp } from '../../../../dev/engine/hooks/hookClient.ts';
+import { startLocalServer } from '../../../support/localServer.ts';
 
 describe('hook of a controller', () => {
   const secrets: Record<string, object> = { '/api/v1/namespaces/ns/secrets/t': { data: { token: btoa(' s3cret\n') } } };
@@ -17,14 +16,13 @@ describe('hook of a controller', () => {
     /** Requests that the hook got. */
     async function sent(endpointConfigs: EndpointConfig[]) {
       const seen = Promise.withResolvers<string | undefined>();
-      const server = createServer((request, response) => {
+      const server = await startLocalServer((request, response) => {
         seen.resolve(request.headers.authorization);
         response.end('{}');
       });
-      await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-      const { port } = server.address() as AddressInfo;
-      const here = endpointConfigs.map((config) => ({ ...config, host: config.host.replace('PORT', `${port}`) }));
-      const hook = await client(`http://127.0.0.1:${port}/sync`, here);
+      const port = server.host.split(':')[1]!;
+      const here = endpointConfigs.map((config) => ({ ...config, host: config.host.replace('PORT', port) }));
+      const hook = await client(`http://${server.host}/sync`, here);
       await hook.call({});
       server.close();
       return seen.promise;

@@ -23,6 +23,8 @@ export async function startLocalServer(
     handle(request, response, server);
   };
   const http: Server = tls ? createTlsServer(tls, listener) : createServer(listener);
+  // Longer than any test: a connection that is closed in the moment in which it is used again fails the request.
+  http.keepAliveTimeout = 95_000;
   await new Promise<void>((resolve) => http.listen(0, address, resolve));
   const server: LocalServer = {
     host: `${address}:${(http.address() as AddressInfo).port}`,
