@@ -1,10 +1,10 @@
 /** The import rules of docs/architecture.md, and the rules by which Biome keeps core and client pure. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cycles, SOURCES } from './support/sources.ts';
+import { temporaryFolder } from './support/temporaryFolder.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -88,8 +88,7 @@ const forbidden: [file: string, line: string, rule: string][] = [
   ['client/explain/c.ts', 'export const now = Date.now();', 'noRestrictedGlobals'],
 ];
 
-const folder = mkdtempSync(join(tmpdir(), 'walls-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder('walls-');
 const problems = lint(forbidden);
 
 describe('Biome refuses', () => {

@@ -3,17 +3,16 @@
  * this machine.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildCli } from '../../dev/scripts/build-cli.ts';
 import { SOURCES } from '../support/sources.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { apiServer, json, list, rollout } from './apiServer.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'package-'));
+const folder = temporaryFolder('package-');
 const bin = join(folder, 'installed/node_modules/.bin');
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Without node_modules/.bin: the Node of this machine, 20 or newer. */
 const PATH = (process.env.PATH ?? '').split(delimiter).filter((each) => !each.includes('node_modules'));

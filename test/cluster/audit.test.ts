@@ -3,8 +3,7 @@
  * restart.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -12,14 +11,15 @@ import { requestToken } from '../../dev/local/controlPlane/serviceAccount.ts';
 import { kubeconfigOf } from '../../dev/local/controlPlane/users.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 import { objectsIn } from '../manifests/files.ts';
-import { type LocalServer, startLocalServer } from '../server/registry/localServer.ts';
+import { type LocalServer, startLocalServer } from '../support/localServer.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { type AnyObject, gate, ref, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
 import { requestGate } from './support/gates.ts';
 import { scenarioOf } from './support/rolloutScenario.ts';
 
 const view = sharedCluster();
 const { admin, sre, newNamespace } = view;
-const dir = mkdtempSync(join(tmpdir(), 'audit-'));
+const dir = temporaryFolder('audit-');
 const received: AnyObject[] = [];
 let failures = 0;
 let ns: string;
@@ -51,7 +51,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await stop();
   sink?.close();
-  rmSync(dir, { recursive: true });
   for (const kind of ['ClusterRole', 'ClusterRoleBinding']) {
     await admin.remove({ apiVersion: 'rbac.authorization.k8s.io/v1', kind, metadata: { name: 'rollout-hooks-audit' } });
   }

@@ -1,21 +1,20 @@
 /** The command as a single executable, in an empty folder and with an empty PATH. */
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isTarget, type Target } from '../../dev/local/binaries/nodeBinary.ts';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
 import { buildCli } from '../../dev/scripts/build-cli.ts';
 import { type BINS, buildExecutable } from '../../dev/scripts/executable.ts';
 import { ownCluster } from '../cluster/support/ownCluster.ts';
 import { scenarioOf } from '../cluster/support/rolloutScenario.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 const { view } = await ownCluster();
-const folder = mkdtempSync(join(tmpdir(), 'executable-'));
+const folder = temporaryFolder('executable-');
 const out = join(folder, 'out');
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const env = { HOME: folder, KUBECONFIG: join(view.dir, USERS.developer.file), TZ: 'UTC' };
 const run = async (name: (typeof BINS)[number], ...args: string[]) =>

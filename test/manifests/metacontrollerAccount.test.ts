@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { MANIFESTS, textOf } from './files.ts';
 
 const COMMAND = /```sh\nnamespace=NAMESPACE name=NAME.*\n([\s\S]+?)```/;
@@ -13,8 +13,7 @@ it.each([
   ['ops', 'controller'],
   ['metacontroller-system', 'metacontroller-operator'],
 ])('the command in the README leaves no old name of Metacontroller’s account: %s/%s', (namespace, name) => {
-  const root = mkdtempSync(join(tmpdir(), 'manifests-'));
-  onTestFinished(() => rmSync(root, { recursive: true }));
+  const root = temporaryFolder('manifests-');
   cpSync(MANIFESTS, join(root, 'manifests'), { recursive: true });
   const [, command = ''] = COMMAND.exec(textOf('metacontroller/README.md')) ?? [];
   execFileSync('sh', ['-euc', command], { cwd: root, env: { ...process.env, namespace, name } });

@@ -1,17 +1,17 @@
 /** Several clusters on one page: one cluster as two users, and one that doesn't answer. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { USERS } from '../../../dev/local/controlPlane/users.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 import { complaints, expectAccessible, expectFits, type Visitor, visitorWith } from '../support/browser.ts';
 import { ref, sharedCluster } from '../support/cluster.ts';
 import { type RolloutScenario, scenarioOf } from '../support/rolloutScenario.ts';
 
 describe('several clusters', () => {
   const view = sharedCluster();
-  const folder = mkdtempSync(join(tmpdir(), 'clusters-'));
+  const folder = temporaryFolder('clusters-');
   let scenario: RolloutScenario;
   let visitor: Visitor;
 
@@ -43,7 +43,6 @@ describe('several clusters', () => {
   afterEach(() => visitor.leave());
   afterAll(async () => {
     await visitor.close();
-    rmSync(folder, { recursive: true });
   });
 
   it('are one board with a column, a filter in the address, and a note about the one without an answer', async () => {

@@ -2,13 +2,11 @@
  * Every screen, in a page with several clusters: axe finds no problem, keys reach every control, and phones show
  * everything.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { launchBrowser } from '../../../dev/page/browser.ts';
 import { servePageInCluster, type TeamPage } from '../../../dev/page/serveInCluster.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 import {
   expectAccessible,
   expectFits,
@@ -101,7 +99,7 @@ async function expectGood(tabs: Pick<Tabs, 'tab'>, name: string, [path, shown]: 
 }
 
 describe('the page', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'screens-'));
+  const dir = temporaryFolder('screens-');
   let served: TeamPage;
   let tabs: Tabs;
 
@@ -114,7 +112,6 @@ describe('the page', () => {
   afterAll(async () => {
     await tabs.close();
     await served.close();
-    rmSync(dir, { recursive: true });
   });
 
   it.each(Object.entries(SCREENS))('%s', async (name, [path, shown]) => {
@@ -125,7 +122,7 @@ describe('the page', () => {
 });
 
 describe('a browser that is not signed in', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'screens-'));
+  const dir = temporaryFolder('screens-');
   let served: TeamPage;
   let tabs: Tabs;
 
@@ -136,7 +133,6 @@ describe('a browser that is not signed in', () => {
   afterAll(async () => {
     await tabs.close();
     await served.close();
-    rmSync(dir, { recursive: true });
   });
 
   it.each([

@@ -1,12 +1,11 @@
 /** Requests that the page's server refuses, and users who may read only some objects. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { requestToken } from '../../../dev/local/controlPlane/serviceAccount.ts';
 import { kubeconfigOf } from '../../../dev/local/controlPlane/users.ts';
+import { startLocalServer } from '../../support/localServer.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 import { expectAccessible, type Visitor, visitorOf, visitorWith } from '../support/browser.ts';
 import { rollout, sharedCluster } from '../support/cluster.ts';
 import { grant } from '../support/grant.ts';
@@ -24,12 +23,11 @@ describe('a stranger', () => {
   afterAll(() => visitor.close());
 
   it('of another origin get no data and no effect, even with the key', async () => {
-    const elsewhere = createServer((_, response) => {
+    const elsewhere = await startLocalServer((_, response) => {
       response.writeHead(200, { 'content-type': 'text/html' });
       response.end('<title>elsewhere</title>');
     });
-    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
-    const own = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+    const own = `http://${elsewhere.host}`;
     const tab = await visitor.tab('/');
     await tab.goto(own);
     const token = visitor.server.address.split('token=')[1]!;
@@ -57,14 +55,13 @@ describe('a stranger', () => {
       [visitor.server.origin, token] as const,
     );
     expect(outcomes).toEqual(['refused by the browser', 'refused by the browser', 'a frame that shows nothing of it']);
-    elsewhere.closeAllConnections();
     elsewhere.close();
   });
 });
 
 describe('a user with half of the rights', () => {
   let ns: string;
-  const dir = mkdtempSync(join(tmpdir(), 'page-'));
+  const dir = temporaryFolder('page-');
   const visitors: Visitor[] = [];
 
   beforeAll(async () => {
@@ -74,7 +71,6 @@ describe('a user with half of the rights', () => {
   afterEach(async () => {
     for (const visitor of visitors.splice(0)) await visitor.close();
   });
-  afterAll(() => rmSync(dir, { recursive: true }));
 
   /** A ServiceAccount that may read these resources in its namespace. */
   async function visitorWhoReads(name: string, resources: { group: string; names: string[] }[]): Promise<Visitor> {

@@ -1,6 +1,5 @@
 /** The page in the cluster, for two users with different rights and separate browsers. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,13 +7,14 @@ import { readKubeconfig } from '../../../dev/client/kubeconfig.ts';
 import { send } from '../../../dev/client/send.ts';
 import { launchBrowser } from '../../../dev/page/browser.ts';
 import { servePageInCluster, type TeamPage } from '../../../dev/page/serveInCluster.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 import { ref, sharedCluster, waitFor } from '../support/cluster.ts';
 import { type RolloutScenario, storyAtQa } from '../support/rolloutScenario.ts';
 
 const view = sharedCluster();
 
 describe('two users of the page in the cluster', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'team-'));
+  const dir = temporaryFolder('team-');
   let scenario: RolloutScenario;
   let at: string;
   let served: TeamPage;
@@ -31,7 +31,6 @@ describe('two users of the page in the cluster', () => {
   afterAll(async () => {
     await browser.close();
     await served.close();
-    rmSync(dir, { recursive: true });
   });
 
   /** Each context has its own cookies. */

@@ -1,16 +1,16 @@
 /** The content of a release's OCI artifact. The first run builds kustomize. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { writeArtifact } from '../../../dev/image/byDigest.ts';
 import { kustomizeBuild } from '../../../dev/local/install/kustomize.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
 import { bundle } from '../../../dev/scripts/release.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
 const IMAGE = `registry.example:5000/team/rollout-hooks@sha256:${'0123456789abcdef'.repeat(4)}`;
-const folder = mkdtempSync(join(tmpdir(), 'artifact-'));
+const folder = temporaryFolder('artifact-');
 const written = join(folder, 'written');
 
 const filesOf = (root: string) =>
@@ -20,7 +20,6 @@ const filesOf = (root: string) =>
     .toSorted();
 
 beforeAll(() => writeArtifact(written, IMAGE));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 it('has every file of manifests/', () => {
   expect(filesOf(written)).toEqual(filesOf(join(REPOSITORY, 'manifests')));

@@ -1,13 +1,12 @@
 /** The oracle finds the one fault of each of these histories, and nothing in correct ones that look like them. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readAudit } from '../../../dev/chaos/audit.ts';
 import { Oracle } from '../../../dev/oracle/oracle.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'oracle-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder('oracle-');
 
 const APP = { apiGroup: 'kustomize.toolkit.fluxcd.io', resource: 'kustomizations', namespace: 'apps', name: 'app' };
 const FREEZE = { apiGroup: 'gating.toolkit.fluxcd.io', resource: 'gates', namespace: 'apps', name: 'freeze' };

@@ -1,17 +1,16 @@
 /** Plugin manifests for Flux's catalogue and krew's index. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Target } from '../../../dev/local/binaries/nodeBinary.ts';
 import { packExecutable } from '../../../dev/scripts/executable.ts';
 import { archiveName, PLATFORMS, writePlugins } from '../../../dev/scripts/plugins.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'plugins-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder('plugins-');
 
 const TARGETS = Object.keys(PLATFORMS) as Target[];
 const inside = (name: string) => readFileSync(join(folder, name), 'utf8');

@@ -2,19 +2,18 @@
  * The OCI artifact of a release: the real Flux fetches and applies it, with the objects of
  * manifests/examples/install-with-flux.yaml.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { writeArtifact } from '../../../dev/image/byDigest.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
 import { type AnyObject, waitFor } from '../../cluster/support/cluster.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 import { realFluxSetup } from './realFluxSetup.ts';
 
 const setup = realFluxSetup();
-const folder = mkdtempSync(join(tmpdir(), 'manifests-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder('manifests-');
 
 const IMAGE = `registry.example.com/rollout-hooks@sha256:${'0123456789abcdef'.repeat(4)}`;
 const NAME = 'rollout-hooks-manifests';

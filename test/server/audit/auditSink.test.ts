@@ -1,15 +1,15 @@
 /** A POST to a sink of the mounted Secret, and the error messages: never with an address or a token. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerOptions } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { createAuditSink } from '../../../server/audit/auditSink.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type LocalServer, startLocalServer } from '../registry/localServer.ts';
+import { type LocalServer, startLocalServer } from '../../support/localServer.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
 const TOKEN = 'very-secret-token';
 const ended: (() => unknown)[] = [];
@@ -18,8 +18,7 @@ afterEach(async () => {
 });
 
 function folderWith(files: Record<string, string>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sink-'));
-  ended.push(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder('sink-');
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return folder;
 }

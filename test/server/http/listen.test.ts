@@ -1,20 +1,20 @@
 /** Idle connections keep no client out: over HTTP and TLS, from several addresses of this machine. */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { type Listener, listenHttp, listenHttps, type TlsListenOptions } from '../../../server/http/listen.ts';
 import { SERVER_LIMITS } from '../../../server/http/serverLimits.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
 // On a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-const dir = mkdtempSync(join(tmpdir(), 'listen-'));
+const dir = temporaryFolder('listen-');
 const files = { cert: join(dir, 'tls.crt'), key: join(dir, 'tls.key') };
 let ca: string;
 beforeAll(async () => {
@@ -24,7 +24,6 @@ beforeAll(async () => {
   writeFileSync(files.cert, certificate);
   writeFileSync(files.key, key);
 });
-afterAll(() => rmSync(dir, { recursive: true }));
 
 const sockets: Socket[] = [];
 let listener: Listener | undefined;

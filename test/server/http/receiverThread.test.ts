@@ -1,16 +1,15 @@
 /** The receiver's thread is restarted on the same port if it dies, without effect on the process. */
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { fakeMetrics } from '../../../dev/fakes/ports.ts';
 import { batchedMetrics, startReceiver } from '../../../server/http/receiverThread.ts';
 import { eventually } from '../../support/eventually.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
-const dir = mkdtempSync(join(tmpdir(), 'receiver-thread-'));
-afterAll(() => rmSync(dir, { recursive: true }));
+const dir = temporaryFolder('receiver-thread-');
 
 /** A thread that counts its starts, and does `then`. */
 function program(then: string): { url: URL; starts(): string[] } {
