@@ -1,12 +1,13 @@
 /** Makes the children of a parent (or the attachments of a decorator) what the hook answered. */
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../../api/kubernetes.ts';
+import { groupOf } from '../../../core/kube/names.ts';
 import { errorText } from '../../../core/text/errorText.ts';
 import type { Resource } from '../../client/resources.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../cluster/apiClient.ts';
 import type { Engine } from '../cluster/engine.ts';
 import type { ChildRule, UpdateMethod } from '../hooks/controllerSpec.ts';
-import { addGroup, addObject, controllerReference, describe, groupOf, type ObjectGroups } from '../json/objects.ts';
+import { addGroup, addObject, controllerReference, describe, type ObjectGroups } from '../json/objects.ts';
 import { applyUpdate, withLastApplied } from './apply.ts';
 
 /** By `Kind.group`, without the version. */

@@ -1,6 +1,7 @@
 /** The loop of both kinds of controllers: events of parents and children fill a queue, workers empty it. */
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../../api/kubernetes.ts';
+import { groupOf } from '../../../core/kube/names.ts';
 import { compileSelector } from '../../../core/kube/selector.ts';
 import type { Resource } from '../../client/resources.ts';
 import { type UpdateMethods, updateMethods } from '../children/manage.ts';
@@ -8,7 +9,7 @@ import type { Engine } from '../cluster/engine.ts';
 import type { Informer, Subscriber } from '../cluster/informer.ts';
 import type { ChildRule, CompositeController, DecoratorController, ParentRule } from '../hooks/controllerSpec.ts';
 import { type HookClient, hookClient, TooManyRequests } from '../hooks/hookClient.ts';
-import { controllerOf, groupOf, keyOf, kindKey, type ObjectGroups } from '../json/objects.ts';
+import { controllerOf, keyOf, kindKey, type ObjectGroups } from '../json/objects.ts';
 import { WorkQueue } from '../queue/workQueue.ts';
 import { Customize, NotSyncedError } from '../related/customize.ts';
 import { every, goDurationMs } from '../runtime/clock.ts';

@@ -15,12 +15,6 @@ export function kindKey(apiVersion: string, kind: string): string {
   return `${kind}.${apiVersion}`;
 }
 
-/** The API group of `group/version`; empty for the core group. */
-export function groupOf(apiVersion: string): string {
-  const slash = apiVersion.indexOf('/');
-  return slash < 0 ? '' : apiVersion.slice(0, slash);
-}
-
 export function controllerOf(object: KubeObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((owner) => owner.controller === true);
 }
