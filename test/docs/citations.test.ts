@@ -49,7 +49,7 @@ const PATH = new RegExp(
 );
 
 /** Files that intentionally name missing files. */
-const INVENTS_FILES = ['test/importRules.test.ts', 'biome.json', 'CHANGELOG.md'];
+const INVENTS_FILES = ['test/importRules.test.ts', 'CHANGELOG.md'];
 
 const CITED_ROW = /docs\/(?:reference\/writes|facts)\.md, ((?:[WMF]\d+)(?:(?:,| and| to) [WMF]\d+)*)/g;
 const CITED_ADR = /\bADRs? (\d+)((?:(?:,| and) \d+)*)/g;
