@@ -2,10 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { send } from '../../dev/client/send.ts';
 import { type AnyObject, kustomization, ref, rollout, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { requestGate } from './support/gates.ts';
-import { conditionOf, history, variablesArrive } from './support/versions.ts';
+import { columnsOf, conditionOf, history, variablesArrive } from './support/versions.ts';
 
 const { admin, developer, sre, newNamespace, publish } = sharedCluster();
 const EXAMPLE = new URL('../../manifests/examples/weekend.yaml', import.meta.url);
@@ -25,20 +24,10 @@ async function waits(ns: string, version: string, path: string): Promise<void> {
     return true;
   }, `${version} to wait for ${path}`);
   // Ready is about the version that runs.
-  await columnIs(ns, 'Why', 'GateClosed');
-  await columnIs(ns, 'HeldBy', path);
-}
-
-/** Waits until a column of `kubectl get rollouts` has the value. */
-async function columnIs(ns: string, column: 'HeldBy' | 'Why', value: string): Promise<void> {
-  const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
   await waitFor(async () => {
-    const { object } = await send(admin.access, 'GET', `/apis/kuberik.com/v1alpha1/namespaces/${ns}/rollouts`, {
-      accept,
-    });
-    const index = object.columnDefinitions.findIndex(({ name }: { name: string }) => name === column);
-    return object.rows[0].cells[index] === value;
-  }, `the column ${column} to be ${value}`);
+    expect(await columnsOf(admin, ns)).toMatchObject({ Pending: version, Why: 'GateClosed', HeldBy: path });
+    return true;
+  }, 'the columns');
 }
 
 describe('nothing at all on the weekend, for all of production', () => {

@@ -1,7 +1,7 @@
 /** Live reads of the versions in Flux objects and of the Rollout's history. */
 
 import { ref } from '../../../dev/actors/objects.ts';
-import type { AnyObject } from '../../../dev/client/send.ts';
+import { type AnyObject, send } from '../../../dev/client/send.ts';
 import type { ClusterView } from './cluster.ts';
 import { waitFor } from './waitFor.ts';
 
@@ -46,4 +46,13 @@ export async function tagArrives(reader: Reader, namespace: string, name: string
 /** The condition of a type, or undefined. */
 export function conditionOf(object: AnyObject | undefined, type: string): AnyObject | undefined {
   return (object?.status?.conditions ?? []).find((condition: AnyObject) => condition.type === type);
+}
+
+/** The columns of `kubectl get rollouts` for the namespace's only Rollout. */
+export async function columnsOf({ access }: Reader, ns: string): Promise<Record<string, unknown>> {
+  const path = `/apis/kuberik.com/v1alpha1/namespaces/${ns}/rollouts`;
+  const { object } = await send(access, 'GET', path, { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' });
+  return Object.fromEntries(
+    object.columnDefinitions.map(({ name }: AnyObject, i: number) => [name, object.rows[0].cells[i]]),
+  );
 }
