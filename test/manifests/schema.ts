@@ -1,47 +1,26 @@
-/** A CRD's schema for ajv: with defaults, and with errors for unknown fields as in strict field validation. */
-import { Ajv, type ValidateFunction } from 'ajv';
-import addFormatsModule from 'ajv-formats';
-import { type Manifest, objectsBelow } from './files.ts';
+/** Our kinds as the API server checks them in strict field validation: schema, rules, and no unknown fields. */
+import { KINDS, type KindName } from '../../api/kinds.ts';
+import type { AnyObject } from '../../dev/client/send.ts';
+import { kindAt } from '../../dev/sim/apiServer/kinds.ts';
 
-const addFormats = addFormatsModule.default;
-
-export function compileCrds(): Map<string, ValidateFunction> {
-  const ajv = new Ajv({
-    strict: true,
-    strictTypes: false,
-    allErrors: true,
-    useDefaults: true,
-    formats: { int32: true, int64: true },
-  });
-  addFormats(ajv, ['date-time']);
-  for (const keyword of [
-    'map-type',
-    'list-type',
-    'list-map-keys',
-    'validations',
-    'preserve-unknown-fields',
-    'int-or-string',
-  ]) {
-    ajv.addKeyword(`x-kubernetes-${keyword}`);
-  }
-  const compiled = new Map<string, ValidateFunction>();
-  for (const crd of objectsBelow('crds')) {
-    for (const { name, schema } of crd.spec.versions) {
-      const closed = close(structuredClone(schema.openAPIV3Schema));
-      closed.properties.metadata = { type: 'object' };
-      compiled.set(`${crd.spec.group}/${name} ${crd.spec.names.kind}`, ajv.compile(closed));
-    }
-  }
-  return compiled;
+function schemaOf({ apiVersion, kind }: { apiVersion: string; kind: string }) {
+  const row = KINDS[kind as KindName];
+  return row && apiVersion.startsWith(`${row.group}/`) ? kindAt(row.group, row.resource)?.schema : undefined;
 }
 
-export const typeOf = (object: Manifest): string => `${object.apiVersion} ${object.kind}`;
+export const isOurs = (object: { apiVersion: string; kind: string }): boolean => schemaOf(object) !== undefined;
 
-function close(schema: any): any {
-  if (schema.properties) {
-    schema.additionalProperties = false;
-    for (const property of Object.values(schema.properties)) close(property);
-  }
-  if (schema.items) close(schema.items);
-  return schema;
+/** Errors for a new object of one of our kinds. */
+export function problemsOf(object: object): string[] {
+  const given: AnyObject = JSON.parse(JSON.stringify(object));
+  const schema = schemaOf(given)!;
+  const stored = schema.prepare(given);
+  return [...unknownFields(given, stored, ''), ...schema.problems(stored, undefined)];
+}
+
+function unknownFields(given: any, stored: any, path: string): string[] {
+  if (typeof given !== 'object' || given === null) return [];
+  return Object.keys(given).flatMap((key) =>
+    Object.hasOwn(stored, key) ? unknownFields(given[key], stored[key], `${path}/${key}`) : [`unknown ${path}/${key}`],
+  );
 }

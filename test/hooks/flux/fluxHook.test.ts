@@ -9,13 +9,10 @@ import { controller, decorating, mapOf } from '../../../dev/fakes/requests.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBindingHook.ts';
 import { fluxHook } from '../../../hooks/flux/fluxHook.ts';
 import { deployment, kustomization, NOW, ociRepository, rollout } from '../../core/admission/objects.ts';
-import { compileCrds } from '../../manifests/schema.ts';
+import { problemsOf } from '../../manifests/schema.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const { call } = fakeHookCall({ now: NOW });
-
-/** The API server would prune a field that isn't in the schema, and each sync would write it again. */
-const isBinding = compileCrds().get('kuberik.com/v1alpha1 FluxBinding')!;
 
 async function decorate(object: FluxObject, binding?: FluxBinding, related: KubeObject<any, any>[] = []) {
   return fluxHook.sync(decorating(object, { related, attachments: mapOf(binding) }), call);
@@ -27,7 +24,8 @@ async function bind(parent: FluxBinding, ...related: KubeObject<any, any>[]): Pr
     call,
   );
   const result = { ...parent, status: answer.status as FluxBinding['status'] };
-  expect(isBinding(structuredClone(result)), JSON.stringify(isBinding.errors)).toBe(true);
+  // The API server would prune a field that isn't in the schema, and each sync would write it again.
+  expect(problemsOf(result)).toEqual([]);
   return result;
 }
 
