@@ -1,10 +1,11 @@
 /** Watches and views: a change in the cluster reaches every open page a moment later, in one message. */
 import { setMaxListeners } from 'node:events';
-import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { KINDS, resourceOf } from '../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../api/kubernetes.ts';
 import type { KindState } from '../client/board/pageMessages.ts';
 import { UNREAD } from '../client/explain/related.ts';
+import { createTurns } from '../server/turns.ts';
 import {
   type Collection,
   type CollectionChange,
@@ -35,19 +36,8 @@ interface FeedOptions {
   hub?: Hub | undefined;
 }
 
-/**
- * A function that runs its callers' work one after another, each after other work of the process: however many readers
- * there are, the server answers requests and probes between their turns.
- */
-export function createWorkQueue(): (work: () => void) => void {
-  let last = Promise.resolve();
-  return (work) => {
-    last = last.then(() => turn()).then(work);
-  };
-}
-
-/** The turns of all feeds of the process. */
-const inTurn = createWorkQueue();
+/** The turns of all feeds: however many readers there are, the process answers requests and probes between them. */
+const turn = createTurns();
 
 export class Feed {
   readonly views: Views;
@@ -175,7 +165,7 @@ export class Feed {
 
   #schedulePublish(): void {
     if (this.#timer || !this.views.isStale || this.#stop.signal.aborted) return;
-    this.#timer = setTimeout(() => inTurn(() => this.#publish()), GATHER_MS);
+    this.#timer = setTimeout(() => void turn().then(() => this.#publish()), GATHER_MS);
   }
 
   #publish(): void {
@@ -186,7 +176,7 @@ export class Feed {
       if (each.set.length + each.gone.length > 0) this.hub.send(name, { ...each, ...this.#of });
     }
     // The other stale views follow, after those of other readers.
-    if (this.views.isStale) this.#timer = setTimeout(() => inTurn(() => this.#publish()), 0);
+    if (this.views.isStale) this.#timer = setTimeout(() => void turn().then(() => this.#publish()), 0);
   }
 }
 

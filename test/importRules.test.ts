@@ -40,7 +40,7 @@ const MAY_IMPORT: Record<string, [files: string, packages?: RegExp]> = {
   tools: ['api core client', ANY],
   'tools/kube': ['api core client server/cluster', /./],
   cli: ['api core client tools page/laptop.ts page/assets.ts page/makeAdoption.ts', ANY],
-  page: ['api core client tools server/http', ANY],
+  page: ['api core client tools server/http server/turns.ts', ANY],
   'page/inCluster': ['api core client tools page server', ANY],
   // Runs in a browser, and gets everything else from page/ over HTTP.
   ui: ['api core client', /^(preact|@preact.signals|d3-\w+|@dagrejs.dagre)$/],

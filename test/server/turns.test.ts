@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { createWorkQueue } from '../../page/feed.ts';
+import { createTurns } from '../../server/turns.ts';
 
-it('other work comes between the turns of any two readers', async () => {
-  const inTurn = createWorkQueue();
+it('other work comes between the turns of any two callers', async () => {
+  const turn = createTurns();
   const order: string[] = [];
-  for (const reader of ['a', 'b', 'c']) inTurn(() => void order.push(reader));
+  for (const caller of ['a', 'b', 'c']) void turn().then(() => order.push(caller));
   while (order.at(-1) !== 'c') {
     order.push('request');
     await new Promise((done) => void setImmediate(done));
