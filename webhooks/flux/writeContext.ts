@@ -86,13 +86,13 @@ async function withOthersUnlessHeld(
   readOthers: () => Promise<Others>,
 ): Promise<WriteContext> {
   const none: Others = { rollouts: new Map() };
-  const isHeld = async () => holdsWrite(await readingGates, write);
+  const isHeld = readingGates.then((gates) => holdsWrite(gates, write));
   // Of an object that is marked as held, the other reads don't even begin.
-  if (readState(write.oldObject)?.is === 'closed' && (await isHeld())) return { ...(await readingGates), ...none };
+  if (readState(write.oldObject)?.is === 'closed' && (await isHeld)) return { ...(await readingGates), ...none };
   const readingOthers = readOthers();
   // Not awaited if the object is held; then a failure must not end the process.
   readingOthers.catch(() => {});
-  const others = (await isHeld()) ? none : await readingOthers;
+  const others = (await isHeld) ? none : await readingOthers;
   return { ...(await readingGates), ...others };
 }
 
