@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FluxObject } from '../../api/flux.ts';
-import { BOUND_KINDS } from '../../api/kinds.ts';
 import { type Adoption, adopt, boundObject, DEFAULT_BAKE, newObjects } from '../../client/actions/writes/adoption.ts';
 import { isObjectName } from '../../core/kube/names.ts';
 import { withCommands, withFullStop } from '../../core/text/commands.ts';
@@ -31,7 +30,7 @@ It finds the version in spec.postBuild.substitute or spec.ref.tag, and the Image
     {
       syntax: '<kind/name>',
       help: 'kustomization/my-app or ocirepository/my-app',
-      completes: { kinds: BOUND_KINDS.map(({ kind }) => kind), orRollout: false },
+      completes: { kinds: ['Kustomization', 'OCIRepository'], orRollout: false },
     },
   ],
   options: [

@@ -136,7 +136,7 @@ async function candidatesFor(
     case 'rolloutGates':
       return { words: await namesOf('RolloutGate') };
     case 'budgets':
-      return { words: await namesOf('RolloutBudget') };
+      return { words: await budgets(client, namespace) };
     case 'namespaces':
       return { words: await names(client, NAMESPACES) };
     case 'contexts':
@@ -178,6 +178,16 @@ async function versions(client: KubeClient, namespace: string, target: string): 
   const { availableReleases = [], history = [] } = rollout?.status ?? {};
   const tags = [...availableReleases.map(({ tag }) => tag).reverse(), ...history.map(({ version }) => version.tag)];
   return [...new Set(tags)].map((tag) => [tag]);
+}
+
+/** The budgets of the namespace, and those of the cluster, if the user may read them. */
+async function budgets(client: KubeClient, namespace: string): Promise<[string][]> {
+  const { RolloutBudget, ClusterRolloutBudget } = KINDS;
+  const found = await Promise.all([
+    names(client, { ...resourceOf(RolloutBudget), namespace }).catch(() => []),
+    names(client, resourceOf(ClusterRolloutBudget), 'clusterrolloutbudget/').catch(() => []),
+  ]);
+  return found.flat();
 }
 
 /** The most names that are read: more would be slow. */

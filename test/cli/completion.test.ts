@@ -69,6 +69,8 @@ describe('completions that need the cluster', () => {
     rolloutgates: [{ metadata: { name: 'qa' }, spec: { rolloutRef: { name: 'my-app' } } }],
     gates: [{ metadata: { name: 'freeze' } }],
     kustomizations: [{ metadata: { name: 'web' } }],
+    rolloutbudgets: [{ metadata: { name: 'fleet' } }],
+    clusterrolloutbudgets: [{ metadata: { name: 'all' } }],
   };
   const client = {
     async *pages({ resource }: { resource: string }) {
@@ -96,7 +98,8 @@ describe('completions that need the cluster', () => {
     ['why ks/', ['ks/web']],
     ['why r', ['rollout/', 'rolloutgate/', 'rolloutschedule/', 'rolloutbudget/']],
     ['approve ', ['my-app', 'rolloutgate/', 'gate/']],
-    ['adopt ', ['kustomization/', 'helmrelease/', 'ocirepository/']],
+    ['adopt ', ['kustomization/', 'ocirepository/']],
+    ['continue ', ['fleet', 'clusterrolloutbudget/all']],
     ['approve my-app 1.2.0 --gate ', ['qa']],
     ['open ', ['freeze', 'rolloutgate/qa']],
     ['freeze --kinds Ku', ['Kustomization']],
