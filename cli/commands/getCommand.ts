@@ -5,7 +5,9 @@ import type { Application } from '../../client/explain/application.ts';
 import { type RelatedObjects, relatedByNamespace, watchesOtherNamespaces } from '../../client/explain/related.ts';
 import { explainRollouts } from '../../client/explain/rollout/explainRollout.ts';
 import { GOALS, type Goal } from '../../client/explain/rollout/reached.ts';
+import { withFullStop } from '../../core/text/commands.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
+import { isApiError } from '../../tools/kube/kubeClient.ts';
 import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { answersOf, type ClusterAnswer } from '../../tools/read/clusters.ts';
@@ -58,13 +60,24 @@ With several --context it reads or watches all these clusters at once. A cluster
     if (options.watch && options.output) throw new Problem('--watch draws trees: it has no --output.', EXIT.usage);
     if (options.watch) {
       const until = options.until ? { goal: options.until as Goal, release: options.release } : undefined;
-      return watchApplications(context, clusters, which, until);
+      return namingSelector(which, watchApplications(context, clusters, which, until));
     }
-    return clusters.length > 1
-      ? showClusters(context, clusters, which, options.output)
-      : show(context, await context.cluster(), which, options.output);
+    return namingSelector(
+      which,
+      clusters.length > 1
+        ? showClusters(context, clusters, which, options.output)
+        : show(context, await context.cluster(), which, options.output),
+    );
   },
 };
+
+/** The result. A refusal of the selector names the option, which the API server doesn't know. @throws Problem */
+function namingSelector({ selector }: RolloutSelection, result: Promise<number>): Promise<number> {
+  return result.catch((error) => {
+    if (selector === undefined || !isApiError(error, 400)) throw error;
+    throw new Problem(`--selector: '${selector}' does not parse: ${withFullStop(error.message)}`, EXIT.usage);
+  });
+}
 
 function selectionOf({ arguments: [names], options }: Invocation): RolloutSelection {
   const given = (names ?? []) as readonly string[];

@@ -201,6 +201,15 @@ describe('a wrong command line', () => {
   });
 });
 
+it('names the option of a selector that the API server refuses', async () => {
+  const why = "unable to parse requirement: found '' expected: '('";
+  const { kubeconfig } = await apiServer((_, response) => status(response, 400, 'BadRequest', why));
+  for (const watch of [[], ['--watch']]) {
+    const called = await call(['get', '-l', 'a in', ...watch], { env: { KUBECONFIG: kubeconfig } });
+    expect([called.code, called.err]).toEqual([2, `--selector: 'a in' does not parse: ${why}.\n`]);
+  }
+});
+
 describe('a printed command has the connection flags', () => {
   const failed = rollout('web', '1.3.0', 'shop-prod');
   Object.assign(failed.status.history[0]!, { bakeStatus: 'Failed' });
