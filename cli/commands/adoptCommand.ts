@@ -84,8 +84,12 @@ It finds the version in spec.postBuild.substitute or spec.ref.tag, and the Image
 async function readAdopted(cluster: Cluster, text: string): Promise<FluxObject> {
   const { kind, object } = await readTarget(cluster, text);
   if (kind === 'Kustomization' || kind === 'OCIRepository') return object as FluxObject;
+  const chart =
+    kind === 'HelmRelease'
+      ? ' The version of a HelmRelease is that of its chart: adopt the OCIRepository in its spec.chartRef.'
+      : '';
   throw new Problem(
-    `'${text}' cannot be put under a Rollout: expected kustomization/NAME or ocirepository/NAME.`,
+    `'${text}' cannot be put under a Rollout: expected kustomization/NAME or ocirepository/NAME.${chart}`,
     EXIT.usage,
   );
 }

@@ -140,7 +140,14 @@ it.each<[what: string, words: string, objects: Stored[], code: number, text: Reg
     'gate/app',
     [objectOf('Gate', { metadata, spec: {} } as never)] as Stored[],
     2,
-    /cannot be put under/,
+    /^'gate\/app' cannot be put under a Rollout: expected kustomization\/NAME or ocirepository\/NAME\.\n$/,
+  ],
+  [
+    'a HelmRelease',
+    'helmrelease/app',
+    [objectOf('HelmRelease', { metadata, spec: {} } as never)] as Stored[],
+    2,
+    / or ocirepository\/NAME\. The version of a HelmRelease is that of its chart: adopt the OCIRepository in its spec\.chartRef\.\n$/,
   ],
 ])('refuses %s', async (_, words, objects, code, text) => {
   expect(await adopt(words, objects)).toMatchObject({ code, err: expect.stringMatching(text), writes: [] });
