@@ -8,14 +8,14 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 /** The values that a shell may complete. */
 export type Completion =
-  | 'rollouts'
+  /** Names of this kind. */
+  | { names: KindName }
   /** Tags of the Rollout that the first argument names, directly or by its RolloutGate. */
   | 'versions'
   /** `kind/name` of these kinds; perhaps names of Rollouts too. */
   | { kinds: readonly KindName[]; orRollout: boolean }
   /** Names of Gates, and `rolloutgate/name`. */
   | 'gates'
-  | 'rolloutGates'
   | 'budgets'
   | 'namespaces'
   | 'contexts'

@@ -48,7 +48,7 @@ const ARGUMENTS = [
 const GATE = {
   flags: '--gate <name>',
   help: 'the RolloutGate, if you name a Rollout',
-  completes: 'rolloutGates',
+  completes: { names: 'RolloutGate' },
 } as const;
 
 export const approveCommand: CommandDefinition = {

@@ -42,7 +42,7 @@ export const closeCommand: CommandDefinition = {
     {
       flags: '--rollout <name>',
       help: 'for a new RolloutGate: the Rollout whose versions it blocks',
-      completes: 'rollouts',
+      completes: { names: 'Rollout' },
     },
     ...WRITE_OPTIONS,
     ...GATE_WAIT_OPTIONS,

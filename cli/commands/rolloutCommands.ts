@@ -29,7 +29,7 @@ interface RolloutVerb {
 
 type Options = Invocation['options'];
 
-const ROLLOUT: ArgumentDefinition = { syntax: '<rollout>', help: 'its name', completes: 'rollouts' };
+const ROLLOUT: ArgumentDefinition = { syntax: '<rollout>', help: 'its name', completes: { names: 'Rollout' } };
 
 function rolloutCommandOf(type: ActionType, verb: RolloutVerb): CommandDefinition {
   const { description, examples, version, options = [], plan } = verb;

@@ -12,7 +12,7 @@ export const status: CommandDefinition = {
   description: `Prints the progress of a Rollout in one line; the exit code is the result.
 
 With --until it waits for a state, for pipelines: progress goes to standard error, the line to standard output.`,
-  arguments: [{ syntax: '<rollout>', help: 'its name', completes: 'rollouts' }],
+  arguments: [{ syntax: '<rollout>', help: 'its name', completes: { names: 'Rollout' } }],
   options: [
     { flags: '--until <state>', help: 'wait until it reaches this state', choices: GOALS },
     RELEASE,

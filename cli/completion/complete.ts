@@ -119,22 +119,19 @@ async function candidatesFor(
   cluster: () => Promise<Cluster>,
 ): Promise<Candidates> {
   if (completes === undefined) return NO_CANDIDATES;
-  if (typeof completes !== 'string') {
+  if (typeof completes !== 'string' && !('names' in completes)) {
     return 'kinds' in completes
       ? targets(word, cluster, completes)
       : { words: completes.map((each): [string] => [each]) };
   }
   const { client, namespace, selected } = await cluster();
   const namesOf = (kind: KindName, prefix?: string) => names(client, { ...resourceOf(KINDS[kind]), namespace }, prefix);
+  if (typeof completes !== 'string') return { words: await namesOf(completes.names) };
   switch (completes) {
-    case 'rollouts':
-      return { words: await namesOf('Rollout') };
     case 'versions':
       return { words: await versions(client, namespace, first) };
     case 'gates':
       return { words: (await Promise.all([namesOf('Gate'), namesOf('RolloutGate', 'rolloutgate/')])).flat() };
-    case 'rolloutGates':
-      return { words: await namesOf('RolloutGate') };
     case 'budgets':
       return { words: await budgets(client, namespace) };
     case 'namespaces':

@@ -102,6 +102,7 @@ describe('completions that need the cluster', () => {
     ['continue ', ['fleet', 'clusterrolloutbudget/all']],
     ['approve my-app 1.2.0 --gate ', ['qa']],
     ['open ', ['freeze', 'rolloutgate/qa']],
+    ['freeze ', ['freeze']],
     ['freeze --kinds Ku', ['Kustomization']],
     ['freeze --every Fri', ['Friday']],
     ['freeze --timezone Europe/Berl', ['Europe/Berlin']],
