@@ -36,9 +36,13 @@ It finds the version in spec.postBuild.substitute or spec.ref.tag, and the Image
   options: [
     { flags: '--apply', help: 'make the writes' },
     { flags: '--out <dir>', help: 'write the manifests into this folder, for Git' },
-    { flags: '--policy <name>', help: 'the ImagePolicy, if several match' },
+    { flags: '--policy <name>', help: 'the ImagePolicy, if several match', completes: { names: 'ImagePolicy' } },
     { flags: '--variable <name>', help: 'the variable, if several match' },
-    { flags: '--rollout <name>', help: "name of the Rollout; the ImagePolicy's when absent" },
+    {
+      flags: '--rollout <name>',
+      help: "name of the Rollout; the ImagePolicy's when absent",
+      completes: { names: 'Rollout' },
+    },
     { flags: '--runs <tag>', help: 'the running version, if it cannot be detected' },
     {
       flags: '--bake-time <duration>',

@@ -69,6 +69,7 @@ describe('completions that need the cluster', () => {
     rolloutgates: [{ metadata: { name: 'qa' }, spec: { rolloutRef: { name: 'my-app' } } }],
     gates: [{ metadata: { name: 'freeze' } }],
     kustomizations: [{ metadata: { name: 'web' } }],
+    imagepolicies: [{ metadata: { name: 'app' } }],
     rolloutbudgets: [{ metadata: { name: 'fleet' } }],
     clusterrolloutbudgets: [{ metadata: { name: 'all' } }],
   };
@@ -99,6 +100,8 @@ describe('completions that need the cluster', () => {
     ['why r', ['rollout/', 'rolloutgate/', 'rolloutschedule/', 'rolloutbudget/']],
     ['approve ', ['my-app', 'rolloutgate/', 'gate/']],
     ['adopt ', ['kustomization/', 'ocirepository/']],
+    ['adopt ks/web --policy ', ['app']],
+    ['adopt ks/web --rollout ', ['my-app']],
     ['continue ', ['fleet', 'clusterrolloutbudget/all']],
     ['approve my-app 1.2.0 --gate ', ['qa']],
     ['open ', ['freeze', 'rolloutgate/qa']],
