@@ -110,6 +110,12 @@ To block the versions of one Rollout:
     const called = await typed([...line.split(' '), '-n', 'shop'], objects as never);
     expect(called).toMatchObject({ code, out: '', err: answer, writes: [] });
   });
+
+  it('a Gate and a RolloutGate of one namespace are found in one', async () => {
+    const twin = { ...(QA as any), metadata: { ...(QA as any).metadata, name: 'year-end' } };
+    const { err } = await typed(['open', 'year-end', '-n', 'other'], [YEAR_END, twin] as never);
+    expect(err).toContain("Found in namespace 'shop': add -n.");
+  });
 });
 
 describe('--wait has nothing to wait for', () => {

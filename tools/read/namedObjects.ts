@@ -113,17 +113,15 @@ async function notFound(
   const fieldSelector = `metadata.name=${name}`;
   const listed = async (each: ListSelectors & Pick<Collection, 'namespace'>) =>
     (await Promise.all(from.map((of) => client.list({ ...of, ...each }).catch(() => [])))).flat();
-  const elsewhere = (await listed({ namespace: undefined, fieldSelector })).map(({ metadata }) => metadata.namespace);
+  const found = await listed({ namespace: undefined, fieldSelector });
+  const elsewhere = [...new Set(found.map(({ metadata }) => `'${metadata.namespace}'`))];
   const here = elsewhere.length > 0 ? [] : (await listed({ namespace })).map(({ metadata }) => metadata.name ?? '');
-  const found = few(
-    [...new Set(elsewhere)].map((each) => `'${each}'`),
-    5,
-  );
-  const hint = found
-    ? ` Found in ${elsewhere.length > 1 ? 'namespaces' : 'namespace'} ${found}: add -n.`
-    : here.length > 0
-      ? ` It has ${few(here, 8)}.`
-      : '';
+  const hint =
+    elsewhere.length > 0
+      ? ` Found in ${elsewhere.length > 1 ? 'namespaces' : 'namespace'} ${few(elsewhere, 5)}: add -n.`
+      : here.length > 0
+        ? ` It has ${few(here, 8)}.`
+        : '';
   return new Problem(`There is no ${what} '${name}' in namespace '${namespace}'.${hint}`);
 }
 
