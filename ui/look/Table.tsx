@@ -9,7 +9,7 @@ interface TableProps {
 export function Table({ label, heads, children }: TableProps) {
   return (
     <section class="table-scroll" tabIndex={0} aria-label={label}>
-      <table class="history">
+      <table>
         <thead>
           <tr>
             {heads.map((head) => (

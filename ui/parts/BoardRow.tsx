@@ -113,7 +113,7 @@ function Next({ row: { track, runs, state, pinned } }: { row: Row }) {
   return (
     <span class="row-track">
       <span class="row-track-text">
-        <span class="version next">{track.version}</span> {trackText(track, now.value)}
+        <span class="version">{track.version}</span> {trackText(track, now.value)}
       </span>
       <TrackBar track={track} />
     </span>
@@ -134,7 +134,6 @@ function stripText(strip: Row['strip']): string {
 function Strip({ strip }: { strip: Row['strip'] }) {
   return (
     <svg
-      class="strip"
       width={STRIP * STEP}
       height={HEIGHT}
       viewBox={`0 0 ${STRIP * STEP} ${HEIGHT}`}
@@ -144,7 +143,7 @@ function Strip({ strip }: { strip: Row['strip'] }) {
       {strip.map(({ id, version, outcome }, index) => {
         const x = (STRIP - strip.length + index) * STEP + 2;
         return (
-          <g key={id} class={`bar tone-${OUTCOMES[outcome].tone} ${outcome}`}>
+          <g key={id} class={`tone-${OUTCOMES[outcome].tone} ${outcome}`}>
             <title>{`${version}: ${OUTCOMES[outcome].text}`}</title>
             <rect x={x - 2} y="0" width={STEP} height={HEIGHT} class="bar-hover" />
             {outcome === 'Failed' ? (

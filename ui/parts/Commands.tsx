@@ -10,7 +10,7 @@ export const commandsOf = (request: ActionRequest, found?: Action['found']) => l
 export function Commands({ command, kubectl }: { command: string; kubectl: string }) {
   const [plain, setPlain] = useState(false);
   return (
-    <div class="equivalent">
+    <div>
       <div class="equivalent-head">
         <span>The same as a command</span>
         <button type="button" class="link" aria-pressed={plain} onClick={() => setPlain(!plain)}>

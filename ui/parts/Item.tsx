@@ -46,7 +46,7 @@ export function ItemHead({ crumbs, name, look, children }: ItemHeadProps) {
           </>
         ))}
       </nav>
-      <header class="line item-head">
+      <header class="line">
         <h1>{name}</h1>
         <Badge tone={look.tone} icon={look.icon}>
           {look.text}

@@ -2,12 +2,12 @@
 import type { BudgetVersionView, BudgetView, WaveState, WaveView } from '../../client/board/budgetView.ts';
 import { countOf } from '../../core/text/count.ts';
 import { Badge } from '../look/Badge.tsx';
-import { Icon, type IconName } from '../look/Icon.tsx';
-import type { Tone } from '../look/words.ts';
+import { Icon } from '../look/Icon.tsx';
+import type { Look, Tone } from '../look/words.ts';
 import { Sentence } from '../parts/Sentence.tsx';
 import { linkTo } from '../state/route.ts';
 
-const LOOKS: Record<WaveState, { text: string; icon: IconName; tone: Tone }> = {
+const LOOKS: Record<WaveState, Look> = {
   done: { text: 'done', icon: 'done', tone: 'good' },
   underWay: { text: 'rolling out', icon: 'rolling', tone: 'busy' },
   failed: { text: 'failed', icon: 'failed', tone: 'bad' },
@@ -19,7 +19,7 @@ export function BudgetPanel({ budget }: { budget: BudgetView }) {
   const { cluster, id, kind, namespace, name, headline, isHeld, causes, label, versions, slots } = budget;
   const title = `${kind} ${id}${cluster ? ` in ${cluster}` : ''}`;
   return (
-    <section class="card panel budget" aria-label={title}>
+    <section class="card panel" aria-label={title}>
       <h2 class="line">
         {namespace ? <a href={linkTo.object({ kind, namespace, name }, cluster)}>{title}</a> : title}{' '}
         <Badge tone={isHeld ? 'held' : 'good'} icon={isHeld ? 'gate' : 'open'}>
