@@ -149,7 +149,7 @@ async function showForPrograms(
   const rollouts = await readRollouts(cluster, which);
   if (format === 'name') {
     for (const { metadata } of rollouts)
-      terminal.print(`${which.everywhere ? `${metadata.namespace}/` : ''}rollout.kuberik.com/${metadata.name}`);
+      terminal.print(`rollout.kuberik.com/${which.everywhere ? `${metadata.namespace}/` : ''}${metadata.name}`);
     return rollouts.length;
   }
   const related = which.everywhere ? await readAllRelated(cluster.client) : undefined;

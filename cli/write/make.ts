@@ -51,8 +51,8 @@ export async function make(
   printWarnings(sent.warnings);
   if (sent.unrecorded) throw new Problem(sent.unrecorded);
   const { request, object } = sent;
-  const { resource, name, group } = request.object;
-  if (options.output === 'name') terminal.print(`${resource.replace(/s$/, '')}.${group}/${name}`);
+  const { kind, name, group } = request.object;
+  if (options.output === 'name') terminal.print(`${kind.toLowerCase()}.${group}/${name}`);
   else if (options.output) terminal.printText(await structuredText(withoutManagedFields(object), options.output));
   else {
     const text = `${request.text}${dryRun ? ' (server dry run)' : ''}`;

@@ -143,12 +143,26 @@ describe('--wait has nothing to wait for', () => {
   });
 });
 
+it('-o name prints names that other commands take, with -A too', async () => {
+  const { out } = await typed(['get', '-A', '-o', 'name'], [WEB] as never);
+  expect(out).toBe('rollout.kuberik.com/shop/web\n');
+  const { code } = await typed(['history', out.trim(), '-n', 'other'], [WEB] as never);
+  expect(code).toBe(0);
+});
+
 it('-o name prints the name alone', async () => {
   expect(await typed(['pin', 'web', '1.1.0', '-n', 'shop', '-o', 'name'], [WEB])).toMatchObject({
     code: 0,
     out: 'rollout.kuberik.com/web\n',
     err: '',
   });
+});
+
+it('-o name has the singular of a kind', async () => {
+  const metadata = { namespace: 'shop', name: 'web' };
+  const held = objectOf('OCIRepository', { metadata, spec: { suspend: true } } as never);
+  const line = ['bypass', 'ocirepository/web', '--reason', 'INC-42', '--yes', '-n', 'shop', '-o', 'name'];
+  expect((await typed(line, [held] as never)).out).toBe('ocirepository.source.toolkit.fluxcd.io/web\n');
 });
 
 it('open without a name opens the one Gate that a user has closed', async () => {
