@@ -108,7 +108,7 @@ async function putTag(target: TargetRepository, tag: string, part: ReleasePart):
   if (seen?.digest === digest) return;
   throw new CopyFailure(
     'Invalid',
-    `the target ${target.name} took ${digest} as ${tag}, and has ${seen?.digest ?? 'nothing'} there`,
+    `the target ${target.name} accepted ${digest} as ${tag}, but has ${seen?.digest ?? 'nothing'} there`,
   );
 }
 
@@ -139,7 +139,7 @@ async function copyBlobs(
       if (stopped) return;
       const outcome = await copyBlob(blob);
       if (outcome === 'absent' && !blob.elsewhere) {
-        throw new CopyFailure('NotFound', `the source ${source.name} has no longer the blob ${blob.digest}`);
+        throw new CopyFailure('NotFound', `the source ${source.name} no longer has the blob ${blob.digest}`);
       }
       if (outcome === 'uploaded') sent += blob.size;
       done++;
@@ -166,7 +166,7 @@ async function putManifests(parts: ReleasePart[], target: TargetRepository): Pro
     const { listsReferrers } = await target.put(manifest.digest, contentOf(part));
     if (contents.subject !== undefined && !listsReferrers) listsAll = false;
     if (await target.manifest(manifest.digest)) continue;
-    throw new CopyFailure('Invalid', `the target ${target.name} took ${manifest.digest}, and does not have it`);
+    throw new CopyFailure('Invalid', `the target ${target.name} accepted ${manifest.digest}, but does not have it`);
   }
   return listsAll;
 }
@@ -217,7 +217,7 @@ async function readRelease(source: SourceRepository, reference: string): Promise
     const { manifest, depth } = next;
     if (release.parts.has(manifest.digest)) continue;
     if (depth > COPY_LIMITS.nesting) {
-      const text = `${manifest.digest} is more than ${COPY_LIMITS.nesting} steps from ${reference}, lists inside lists: that is not copied`;
+      const text = `${manifest.digest} is more than ${COPY_LIMITS.nesting} steps from ${reference}: lists nested this deep are not copied`;
       throw new CopyFailure('Invalid', text);
     }
     const name = `${source.name}@${manifest.digest}`;
@@ -272,7 +272,7 @@ async function readAttached(
 }
 
 async function referrersOf(source: SourceRepository, digest: string): Promise<Descriptor[]> {
-  const name = `the list of what refers to ${source.name}@${digest}`;
+  const name = `the list of referrers of ${source.name}@${digest}`;
   const pages = await source.referrers(digest);
   if (pages) return pages.flatMap((page) => listedDescriptors(textOf(page), name));
   const tagged = await taggedList(source, digest);
@@ -292,7 +292,7 @@ const withoutKnown = (descriptors: Descriptor[], { parts }: SourceRelease) =>
   descriptors.filter(({ digest }) => !parts.has(digest));
 
 function missingError(source: SourceRepository, digest: string): CopyFailure {
-  return new CopyFailure('NotFound', `the source ${source.name} lists ${digest}, and does not have it, or no longer`);
+  return new CopyFailure('NotFound', `the source ${source.name} lists ${digest}, but does not have it`);
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -66,7 +66,7 @@ export function contentsOf(text: string, contentType: string, name: string): Con
       found.blobs = descriptors(manifest.blobs ?? [], 'blobs', name);
       break;
     default:
-      throw invalid(`${name} is of the media type ${quoted(mediaType)}: it cannot be known what it refers to`);
+      throw invalid(`${name} has the unknown media type ${quoted(mediaType)}, so what it refers to is unknown too`);
   }
   if (manifest.subject !== undefined) found.subject = descriptorOf(manifest.subject, name).digest;
   const type = manifest.artifactType ?? (isMap(manifest.config) ? manifest.config.mediaType : undefined);

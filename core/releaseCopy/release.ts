@@ -89,7 +89,7 @@ export function partsWithSubject({ parts }: SourceRelease): Map<string, ReleaseP
 const tooManyBlobs = () => releaseTooLarge(`more than ${COPY_LIMITS.blobs} blobs`);
 
 function releaseTooLarge(what: string): CopyFailure {
-  return new CopyFailure('Invalid', `the release has ${what}, which is more than one copy takes`);
+  return new CopyFailure('Invalid', `the release has ${what}, more than a copy may have`);
 }
 
 /**

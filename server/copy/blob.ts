@@ -30,7 +30,7 @@ export function createBlobCopier(source: Session, target: Session, mount: boolea
   /** The outcome, after a check that the target has the blob. */
   async function confirmed(outcome: BlobOutcome, blob: Descriptor): Promise<BlobOutcome> {
     if (await hasBlob(target, blob)) return outcome;
-    throw new RegistryError(`the target ${target.name} took ${blob.digest}, and does not have it`);
+    throw new RegistryError(`the target ${target.name} accepted ${blob.digest}, but does not have it`);
   }
 
   return (blob: Descriptor) => target.retry(() => copyOnce(blob));
@@ -73,7 +73,7 @@ async function startUpload(
   }
   const location = URL.parse(String(response.headers.location ?? ''), start.href);
   if (location?.hostname !== start.hostname) {
-    throw new RegistryError(`the target ${target.name} wants its blobs sent to another host, which is not done`);
+    throw new RegistryError(`the target ${target.name} wants its blobs sent to another host, which is not supported`);
   }
   const upload = atKnownAddress(location, start);
   upload.searchParams.set('digest', digest);
@@ -87,7 +87,7 @@ async function send(target: Session, upload: URL, blob: Descriptor, content: Asy
   const code = await errorCodeOf(response.body);
   if (response.statusCode >= 200 && response.statusCode <= 299) return;
   if (code === 'DIGEST_INVALID') {
-    const text = `the target ${target.name} received other bytes than those of ${blob.digest}, which is what was sent`;
+    const text = `the target ${target.name} received other bytes for ${blob.digest} than were sent`;
     throw new RegistryError(text, 'Invalid', { transient: true });
   }
   throw target.refusal(response.statusCode, `the blob ${blob.digest}`, {
@@ -125,7 +125,7 @@ function redirected(from: URL, location: string, source: Session): URL {
   const safe = to?.protocol === 'https:' || (to?.protocol === 'http:' && from.protocol === 'http:');
   if (to && safe && to.username === '' && to.password === '') return to;
   throw new RegistryError(
-    `the source ${source.name} redirects to where no blob is fetched from: only https, without a login`,
+    `the source ${source.name} redirects to an address that blobs may not come from: it must be https, without a login`,
   );
 }
 

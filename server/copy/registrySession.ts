@@ -151,7 +151,7 @@ export function createSession(options: SessionOptions): Session {
         await response.body.dump();
         await logIn(textOf(response.headers['www-authenticate']));
         // A stream can't be sent twice, so this attempt fails. The next one has the login.
-        if (rest.body) throw new RegistryError(`${image.host} asks for another login`, 'Denied', { transient: true });
+        if (rest.body) throw new RegistryError(`${image.host} requires another login`, 'Denied', { transient: true });
         return send();
       }),
     getElsewhere: (to) =>
@@ -165,12 +165,12 @@ export function createSession(options: SessionOptions): Session {
         return new RegistryError(text, 'Denied');
       }
       if (side === 'target' && (status === 413 || status === 507)) {
-        const text = `the target ${image.host} takes no more (${answer}): make room there, or raise its quota`;
+        const text = `the target ${image.host} is full (${answer}): make room there, or raise its quota`;
         return new RegistryError(text, 'Full');
       }
       const text = `the ${side} ${image.host} answers ${answer} to ${what}`;
       if (side === 'target' && status === 404) {
-        return new RegistryError(`${text}: create ${name} there, if that registry wants it created first`, 'NotFound');
+        return new RegistryError(`${text}: create ${name} there, if that registry requires that`, 'NotFound');
       }
       const failure = isTransient(status) ? 'Unavailable' : status === 404 ? 'NotFound' : 'Invalid';
       return new RegistryError(text, failure, { retryAfterMs: retryAfterMs(retryAfter) ?? 0 });

@@ -51,7 +51,7 @@ export function createTarget(session: Session, maxBytes: number): TargetReposito
       const answer = await session.ask(`manifests/${reference}`, { method: 'PUT', headers, body: bytes });
       const what = `the manifest ${reference}`;
       if (PARTS_UNKNOWN.has(answer.errorCode ?? '')) {
-        const text = `the target ${session.name} has lost a part of ${what} since it was sent, as by a garbage collection: start again`;
+        const text = `the target ${session.name} has lost a part of ${what} since it was sent, for example by a garbage collection: start again`;
         throw new RegistryError(text, 'Unavailable', { transient: false });
       }
       if (answer.status < 200 || answer.status > 299)
@@ -59,7 +59,7 @@ export function createTarget(session: Session, maxBytes: number): TargetReposito
       const named = answer.headers.get('docker-content-digest');
       const sent = digestOf(bytes, named?.startsWith('sha512:') ? 'sha512' : 'sha256');
       if (named && DIGEST.test(named) && named !== sent) {
-        throw new RegistryError(`the target ${session.name} was sent ${sent}, and says that it is ${named}`);
+        throw new RegistryError(`the target ${session.name} was sent ${sent}, but reports it as ${named}`);
       }
       return { listsReferrers: answer.headers.has('oci-subject') };
     },
@@ -106,7 +106,7 @@ async function readReferrers(session: Session, digest: string, maxBytes: number)
     pages.push(answer.body);
     if (pages.length > MAX_PAGES) {
       throw new RegistryError(
-        `the ${session.side} ${session.name} lists what refers to ${digest} on more than ${MAX_PAGES} pages`,
+        `the ${session.side} ${session.name} lists the referrers of ${digest} on more than ${MAX_PAGES} pages`,
       );
     }
     next = nextPage(answer.headers.get('link'), session, session.url(next));
@@ -120,7 +120,7 @@ function nextPage(link: string | null, session: Session, page: URL): URL | undef
   const url = target ? URL.parse(target, page.href) : null;
   if (!url) return undefined;
   if (url.hostname !== page.hostname) {
-    throw new RegistryError(`the ${session.side} ${session.name} sends to another host for its next page`);
+    throw new RegistryError(`the ${session.side} ${session.name} links to another host for its next page`);
   }
   return atKnownAddress(url, page);
 }

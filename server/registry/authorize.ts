@@ -25,12 +25,12 @@ export async function authorize(login: Login, challenge: string | null, connecti
   const requested = parseChallenge(challenge);
   if (!requested) {
     const known = 'only Basic and Bearer are supported';
-    throw new RegistryError(`${image.host} asks for an unknown kind of authentication: ${known}`, 'Denied');
+    throw new RegistryError(`${image.host} requires an unknown kind of authentication: ${known}`, 'Denied');
   }
   if (requested.scheme === 'basic') {
     if (credentials?.kind === 'basic') return basic(credentials);
     const needed = 'the Secret with its credentials needs an entry with both';
-    throw new RegistryError(`${image.host} asks for username and password: ${needed}`, 'Denied');
+    throw new RegistryError(`${image.host} requires username and password: ${needed}`, 'Denied');
   }
   const realm = tokenServer(requested.realm, { host: image.host, insecure });
   if (!realm) {

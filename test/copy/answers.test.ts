@@ -77,7 +77,7 @@ const ANSWERS: Bad[] = [
     answers: '507',
     answer: status(507),
     ends: { source: 'Invalid', target: 'Full' },
-    message: /takes no more \(507.*make room there, or raise its quota|answers 507/,
+    message: /is full \(507.*make room there, or raise its quota|answers 507/,
   },
   {
     answers: 'nothing, for longer than it may',

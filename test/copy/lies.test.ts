@@ -41,7 +41,7 @@ describe('a target that lies is found out, and the tag is not written', () => {
       title: 'that it took a blob',
       meddle: instead('PUT', /uploads/, (response) => response.writeHead(201).end()),
       ends: 'Invalid',
-      message: /took sha256:\w+, and does not have it$/,
+      message: /accepted sha256:\w+, but does not have it$/,
     },
     {
       title: 'that a blob of another size is there',
@@ -65,13 +65,13 @@ describe('a target that lies is found out, and the tag is not written', () => {
         response.writeHead(201, { 'docker-content-digest': sha256('other') }).end(),
       ),
       ends: 'Invalid',
-      message: /was sent sha256:\w+, and says that it is sha256:/,
+      message: /was sent sha256:\w+, but reports it as sha256:/,
     },
     {
       title: 'that it took a manifest',
       meddle: instead('PUT', /manifests/, (response) => response.writeHead(201).end()),
       ends: 'Invalid',
-      message: /took sha256:\w+, and does not have it$/,
+      message: /accepted sha256:\w+, but does not have it$/,
     },
     {
       title: 'of a digest that it is another manifest',
@@ -87,8 +87,7 @@ describe('a target that lies is found out, and the tag is not written', () => {
         response.writeHead(404).end('{"errors":[{"code":"NAME_UNKNOWN"}]}'),
       ),
       ends: 'NotFound',
-      message:
-        /answers 404 NAME_UNKNOWN to the blob .*: create .*\/prod there, if that registry wants it created first$/,
+      message: /answers 404 NAME_UNKNOWN to the blob .*: create .*\/prod there, if that registry requires that$/,
     },
   ])('$title', async ({ meddle, ends, message }) => {
     release();
@@ -107,7 +106,7 @@ describe('a target that lies is found out, and the tag is not written', () => {
     const { result } = await copy();
     expect(result).toMatchObject({
       outcome: 'Invalid',
-      message: expect.stringContaining(`as ${TAG}, and has ${sha256(other)} there`),
+      message: expect.stringContaining(`as ${TAG}, but has ${sha256(other)} there`),
     });
   });
 });
@@ -125,7 +124,7 @@ describe('a source that is deleted half-way', () => {
     const { result } = await copy({ watch });
     expect(result).toMatchObject({
       outcome: 'NotFound',
-      message: expect.stringMatching(/has no longer the blob sha256:/),
+      message: expect.stringMatching(/no longer has the blob sha256:/),
     });
     expect(isTagged()).toBe(false);
   });
@@ -152,7 +151,7 @@ describe('a source that is deleted half-way', () => {
     const { result } = await copy();
     expect(result).toMatchObject({
       outcome: 'NotFound',
-      message: expect.stringMatching(/lists sha256:\w+, and does not have it, or no longer/),
+      message: expect.stringMatching(/lists sha256:\w+, but does not have it/),
     });
     expect(target.manifests.size).toBe(0);
   });
@@ -250,6 +249,6 @@ it('a text of a registry has no terminal controls in the output', async () => {
   const manifest = source.manifests.get(`dev ${TAG}`)!;
   source.manifests.set(`dev ${TAG}`, { ...manifest, bytes: Buffer.from(JSON.stringify({ mediaType: '\u009b2J' })) });
   const { result, stderr } = await copy();
-  expect(result.message).toContain('is of the media type " 2J"');
-  expect(stderr).toContain('is of the media type " 2J"');
+  expect(result.message).toContain('has the unknown media type " 2J"');
+  expect(stderr).toContain('has the unknown media type " 2J"');
 });

@@ -57,7 +57,7 @@ it.each([
   [`{"layers":[],"config":{"digest":"${digest('a')}","mediaType":"a b","size":1}}`, 'with the media type "a b"'],
   [`{"layers":[],"config":{"digest":"${digest('a')}","mediaType":"a/b","size":1.5}}`, 'with the size 1.5'],
   ['{"layers":[],"config":{"digest":"sha256:', 'a manifest is not a JSON object'],
-  ['{"mediaType":"x/y"}', 'is of the media type "x/y": it cannot be known what it refers to'],
+  ['{"mediaType":"x/y"}', 'has the unknown media type "x/y", so what it refers to is unknown too'],
 ])('%s is refused', (text, message) => {
   expect(() => contentsOf(text, 'application/json', 'a manifest')).toThrow(message);
 });

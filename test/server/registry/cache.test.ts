@@ -205,7 +205,7 @@ describe('credentials', () => {
     const cache = cacheOn(of);
     await cache.settled();
     expect(cache.warnings[0]).toMatch(
-      /asks for username and password: .*; Secret demo\/pull: it has no entry for 127\.0\.0\.1/,
+      /requires username and password: .*; Secret demo\/pull: it has no entry for 127\.0\.0\.1/,
     );
     expect(cache.warnings[0]).not.toContain('s3cret');
   });

@@ -134,7 +134,7 @@ describe('authentication', () => {
       else response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
     });
     expect((await fetchFrom(server, { credentials: JO })).digest).toBe(DIGEST);
-    await expect(fetchFrom(server)).rejects.toThrow('asks for username and password');
+    await expect(fetchFrom(server)).rejects.toThrow('requires username and password');
     await expect(fetchFrom(server, { credentials: { ...JO, password: 'wrong' } })).rejects.toThrow(
       `refuses to show ${server.host}/acme/web (401)`,
     );
@@ -142,8 +142,8 @@ describe('authentication', () => {
 
   it.each([
     ['Bearer realm="http://other.example/token"', 'names a token server that is not its own'],
-    ['Negotiate', 'asks for an unknown kind of authentication'],
-    ['', 'asks for an unknown kind of authentication'],
+    ['Negotiate', 'requires an unknown kind of authentication'],
+    ['', 'requires an unknown kind of authentication'],
   ])('%j is not followed', async (challenge, message) => {
     const server = await start((_, response) => response.writeHead(401, { 'www-authenticate': challenge }).end());
     await expect(fetchFrom(server, { credentials: JO })).rejects.toThrow(message);
