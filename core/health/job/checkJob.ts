@@ -128,7 +128,7 @@ function podProblem(pod: unknown, field: string): string | undefined {
     return `${field}.restartPolicy is ${JSON.stringify(restartPolicy)?.slice(0, 100) ?? 'missing'}: a Job takes Never or OnFailure`;
   }
   const containers = childOf(pod, 'containers');
-  if (!Array.isArray(containers) || containers.length === 0) return `${field}.containers is empty or no list`;
+  if (!Array.isArray(containers) || containers.length === 0) return `${field}.containers is empty or not a list`;
   const bad = containers.findIndex((each) => !isText(childOf(each, 'name')) || !isText(childOf(each, 'image')));
   return bad < 0 ? undefined : `${field}.containers[${bad}] needs a name and an image`;
 }

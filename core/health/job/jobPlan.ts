@@ -99,7 +99,7 @@ function whyNotChecked(
 ): string {
   const { tag } = head.version;
   const job = `Job '${wanted.metadata.namespace}/${wanted.metadata.name}'`;
-  if (found) return `${job} is being deleted, and is run again after that`;
+  if (found) return `${job} is being deleted, and will be run again`;
   if (!isBaking)
     return `the deployment of version ${tag} has ended without a finished Job: the next deployment runs one`;
   if (!isApplied) return `waits until version ${tag} is applied, and then runs ${job}`;

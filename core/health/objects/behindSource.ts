@@ -93,7 +93,7 @@ export function whyNotFetched(source: FluxObject): string | undefined {
   const { generation, name } = source.metadata;
   const observed = source.status?.observedGeneration;
   if (generation !== undefined && observed !== undefined && generation !== observed) {
-    return `${source.kind} ${name} has not fetched its generation ${generation}`;
+    return `${source.kind} ${name} has not yet fetched generation ${generation}`;
   }
   const ref = source.spec?.ref as { tag?: string; semver?: string; digest?: string } | undefined;
   // Flux ignores the tag if one of the other two is set.
@@ -126,8 +126,8 @@ export function whyOldAttempt(kustomization: AnyObject, { cutoff, now }: HealthC
   // Stored times have whole seconds.
   if (cutoff === undefined || began === undefined || began + 1000 > cutoff) return undefined;
   return isUnderWay
-    ? 'Flux is still trying what it had before the deployment'
-    : 'the failure is of an attempt from before the deployment';
+    ? 'Flux is still applying what it had before the deployment'
+    : 'the failed attempt began before the deployment';
 }
 
 /** How much later than the Ready condition kustomize-controller writes its history. */

@@ -63,7 +63,7 @@ export function healthOf(object: AnyObject, context: HealthContext): KStatus {
   const few = tooFewReplicas(object);
   if (few !== undefined) return inProgress(few);
   const old = ruled ? undefined : readyOfOldGeneration(object);
-  return old === undefined ? health : inProgress(`Ready is of generation ${old}, not ${object.metadata.generation}`);
+  return old === undefined ? health : inProgress(`Ready is about generation ${old}, not ${object.metadata.generation}`);
 }
 
 /**
@@ -214,12 +214,13 @@ function canaryStatus(object: AnyObject, { cutoff, now }: HealthContext): KStatu
     const interval = parseDuration(
       stringAt(object, ['spec', 'analysis', 'interval']) ?? stringAt(object, ['spec', 'canaryAnalysis', 'interval']),
     );
-    if (now < cutoff + 2 * (interval ?? DEFAULT_ANALYSIS_MS)) return inProgress('Flagger has not looked at it yet');
+    if (now < cutoff + 2 * (interval ?? DEFAULT_ANALYSIS_MS)) return inProgress('Flagger has not analyzed it yet');
   }
   const weight = numberAt(object, ['status', 'canaryWeight']) ?? 0;
   const checks = numberAt(object, ['status', 'failedChecks']) ?? 0;
   const detail = `Canary ${phase || 'without a phase'}, weight ${weight} %, ${checks} failed checks`;
-  if (phase === 'Failed' && hasPromotedSpec(object)) return current(`${detail}, and its target has what was promoted`);
+  if (phase === 'Failed' && hasPromotedSpec(object))
+    return current(`${detail}, and its target has the promoted version`);
   if (phase === 'Failed') return failed(`${detail}${promotedMessage(object)}`);
   return CANARY_AT_REST.has(phase) ? current(detail) : inProgress(detail);
 }

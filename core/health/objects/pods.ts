@@ -140,7 +140,7 @@ function causeOfPod(pod: Pod): string | undefined {
   const unschedulable = conditionsOf(pod).some(
     ({ type, status, reason }) => type === 'PodScheduled' && status === 'False' && reason === 'Unschedulable',
   );
-  return unschedulable ? 'no node can take it (Unschedulable)' : undefined;
+  return unschedulable ? 'no node can run it (Unschedulable)' : undefined;
 }
 
 /** Reasons for which a container waits without a problem. */

@@ -63,7 +63,7 @@ function healthOfObject(object: AnyObject, known: KnownObjects, context: HealthC
   if (status === 'InProgress') {
     const failedAt = brokenSince(object, context);
     if (failedAt === undefined) return { health: 'pending', why };
-    const since = `was complete, and is not since ${formatTime(failedAt)}`;
+    const since = `was complete, but not since ${formatTime(failedAt)}`;
     return { health: 'unhealthy', why: `${since}: ${why}`, failedAt, hasLostPods: true };
   }
   const behind = whyBehindSource(object, status === 'Current' ? 'runs' : 'tried', known);
@@ -89,7 +89,7 @@ function healthOfAbsent(
   if (context.ignoresMissing || DELETED_WHEN_ENDED.has(`${groupOf(apiVersion)}/${kind}`)) return { health: 'gone' };
   const failedAt = deletedSince(applied, context);
   if (failedAt === undefined) return { health: 'missing', why: 'not found' };
-  return { health: 'unhealthy', why: 'Flux has applied it, and it does not exist', failedAt };
+  return { health: 'unhealthy', why: 'Flux has applied it, but it does not exist', failedAt };
 }
 
 /** The most workloads of HelmReleases that are read in one evaluation. */

@@ -112,7 +112,7 @@ function classify(reading: Reading, { range, onEmpty }: MetricCheck): Classified
 const EMPTY = 'the result is empty';
 const EMPTY_COUNTS = { Pending: 'unknown', Healthy: 'success', Unhealthy: 'failure' } as const;
 const NOT_A_NUMBER =
-  'the value is not a number (NaN), as that of a ratio without data: a query that ends with ">= 0" leaves it out, and onEmpty decides';
+  'the value is not a number (NaN), such as a ratio without data: end the query with ">= 0" to omit it, and onEmpty decides';
 
 function failedVerdict(text: string, failures: number, { failureLimit }: MetricCheck): Verdict {
   if (failures < failureLimit) {

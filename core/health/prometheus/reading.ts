@@ -4,7 +4,7 @@ import { childOf } from '../../kube/json.ts';
 import { LIMITS } from '../../limits.ts';
 import { boundedLine } from '../../text/oneLine.ts';
 
-const NOT_AN_ANSWER = 'the answer is not that of a Prometheus: see spec.address of the MetricProvider';
+const NOT_AN_ANSWER = 'the answer is not from a Prometheus: check spec.address of the MetricProvider';
 
 /** Characters of a warning. */
 const MAX_WARNING = 200;
@@ -17,7 +17,7 @@ const MAX_WARNING = 200;
 export function readingOf(body: unknown): Reading {
   const reading = numbersOf(body);
   const why = 'problem' in reading ? undefined : incompleteness(body);
-  return why === undefined ? reading : { problem: `the answer may lack series: ${why}` };
+  return why === undefined ? reading : { problem: `the answer may be incomplete: ${why}` };
 }
 
 /** Why an answer may lack series: Thanos, for example, warns of a store that doesn't answer. */

@@ -65,7 +65,7 @@ describe('a Deployment with too few Pods available', () => {
     expect(result.health).toBe(health);
     if (health === 'Unhealthy')
       expect(result).toMatchObject({
-        message: 'Unhealthy resources: demo/web (was complete, and is not since 2026-01-02T11:58:30Z: Available: 1/3)',
+        message: 'Unhealthy resources: demo/web (was complete, but not since 2026-01-02T11:58:30Z: Available: 1/3)',
         failedAt: ms('11:58:30'),
       });
   });

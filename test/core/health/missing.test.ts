@@ -18,7 +18,7 @@ import {
 } from './kustomizationFixture.ts';
 
 const JOB: ObservedResource = { apiVersion: 'batch/v1', kind: 'Job', namespace: 'demo', name: 'migrate' };
-const DELETED = 'Unhealthy resources: demo/web (Flux has applied it, and it does not exist)';
+const DELETED = 'Unhealthy resources: demo/web (Flux has applied it, but it does not exist)';
 const MISSING = 'Pending resources: demo/web (not found)';
 const NOT_FOUND = waits(MISSING);
 

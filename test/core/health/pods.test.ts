@@ -50,7 +50,7 @@ describe('the cause', () => {
     [
       'no node',
       pod({ phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }] }),
-      'no node can take it (Unschedulable)',
+      'no node can run it (Unschedulable)',
     ],
     ['evicted', pod({ phase: 'Failed', reason: 'Evicted' }), 'Evicted'],
     ['starting', running(waits('ContainerCreating')), undefined],

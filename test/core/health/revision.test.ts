@@ -36,7 +36,7 @@ const healthCheckFailed = (lastReconciledDuration: string, lastReconciled = '11:
   ready: { status: 'False', reason: 'HealthCheckFailed', message: 'timeout' },
   attempt: { lastReconciled: at(lastReconciled), lastReconciledDuration, lastReconciledStatus: 'HealthCheckFailed' },
 });
-const OLD_FAILURE = pending('the failure is of an attempt from before the deployment');
+const OLD_FAILURE = pending('the failed attempt began before the deployment');
 const OF_BEFORE = waits(/Before: Unhealthy resources/);
 const failedAtTime = (time: string) => unhealthy(/^Unhealthy resources: /, time);
 
@@ -57,7 +57,7 @@ const CASES: Case[] = [
   on('the source has fetched a newer artifact', notBegun(`revision ${NEW} is fetched, ${OLD} is applied`), {
     kustomization: { applied: OLD },
   }),
-  on('the source has not seen its new spec', pending('OCIRepository web has not fetched its generation 5'), {
+  on('the source has not seen its new spec', pending('OCIRepository web has not yet fetched generation 5'), {
     source: source({ observed: 4 }),
   }),
   on('the source still has the old tag', pending(`OCIRepository web has ${OLD}, not 1.1.0`), {

@@ -122,7 +122,7 @@ const ROWS: Row[] = [
   ['the Job was deleted while it ran', CREATED, { of: ranSo('Pending', '11:02:00') }],
   [
     'the Job is being deleted',
-    about('is being deleted, and is run again after that'),
+    about('is being deleted, and will be run again'),
     { jobs: [job(NAME, COMPLETE, { deletionTimestamp: at('11:59:00') })] },
     NO_JOB,
   ],

@@ -70,7 +70,7 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
     expect((await later(59)).status).toBeUndefined();
     expect((await later(60)).status).toMatchObject({
       status: 'Unhealthy',
-      message: 'Unhealthy resources: demo/test-deployment (Flux has applied it, and it does not exist)',
+      message: 'Unhealthy resources: demo/test-deployment (Flux has applied it, but it does not exist)',
       lastErrorTime: at('12:00:00'),
     });
   });

@@ -34,7 +34,7 @@ describe('a template', () => {
       ofPod({ restartPolicy: undefined }),
       'spec.template.spec.restartPolicy is missing: a Job takes Never or OnFailure',
     ],
-    ['no container', ofPod({ containers: [] }), 'spec.template.spec.containers is empty or no list'],
+    ['no container', ofPod({ containers: [] }), 'spec.template.spec.containers is empty or not a list'],
     [
       'a container without an image',
       ofPod({ containers: [{ name: 'a', image: 'b' }, { name: 'c' }] }),

@@ -29,7 +29,7 @@ it.each([
 describe('an answer that may lack series', () => {
   const STORE = 'receive series from Addr: store-0:10901: rpc error: code = Unavailable';
   const INFO = 'PromQL info: metric might not be a counter, name does not end in _total: "requests"';
-  const warns = (text: string) => ({ problem: `the answer may lack series: the provider warns "${text}"` });
+  const warns = (text: string) => ({ problem: `the answer may be incomplete: the provider warns "${text}"` });
   const empty = answer('vector', []);
 
   it.each([
