@@ -43,7 +43,7 @@ export function approvalRuleText(
   const names = { requester: 'the user who requested it', author: 'its authors' };
   const without = notBy.length > 0 ? ` (not from ${notBy.map((each) => names[each]).join(' or ')})` : '';
   const lasts = expireAfter ? `, each valid for ${expireAfter}` : '';
-  const opening = opensByRequest ? 'a request to open ends the closure' : 'no request opens the Gate';
+  const opening = opensByRequest ? 'a request to open ends the closure' : "a request can't open the Gate";
   return `A version needs ${who}${without}${lasts}${opened ? '' : `; ${opening}`}`;
 }
 

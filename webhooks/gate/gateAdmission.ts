@@ -144,7 +144,7 @@ async function reachProblem(
 const MAX_OBJECTS_IN_DENIAL = 3;
 
 const APPROVALS_BEFORE_DELETION =
-  'No request opens it, because it has spec.approvals: first remove each reference to it, and its spec.selects.';
+  "A request can't open it, because it has spec.approvals: first remove each reference to it, and its spec.selects.";
 
 async function validateGateDelete(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const stored = (request.oldObject ?? undefined) as Gate | undefined;
@@ -198,7 +198,7 @@ async function decideDeletionOrOwner(
 function strandedWarning(count: number, isDeleted: boolean): string {
   const others = `objects in other namespaces (${count})`;
   return isDeleted
-    ? `${others} name this Gate: they stay held until it exists again, open`
+    ? `${others} name this Gate: they stay held until it is created again and open`
     : `if its owner is deleted, this Gate is too; ${others} that name it then stay held`;
 }
 

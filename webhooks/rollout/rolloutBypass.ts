@@ -82,7 +82,7 @@ export async function bypassOf(
 }
 
 const NOTHING_WAITS =
-  'no version is waiting, so nothing bypasses a Gate. Within five minutes you can delete the Rollout or write its status';
+  'no version is waiting, so no Gate is bypassed. Within five minutes you can delete the Rollout or write its status';
 const NO_REASON = `${BYPASS_FOR} has no effect without a new ${BYPASS_REASON} in the same write`;
 
 /**

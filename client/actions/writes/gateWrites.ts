@@ -75,7 +75,7 @@ export function openGate(gate: Gate, { reason, at, version }: Opening, now: Epoc
   if (version !== undefined && !isOpenFor(version))
     return badRequest(`'${version}' is not <namespace>/<rollout>:<tag>.`);
   if (!openRequestHasEffect(gate, now)) {
-    return badRequest(`${nameOf(gate)} has spec.approvals, and no request opens it: approve a version at it.`);
+    return badRequest(`${nameOf(gate)} has spec.approvals, so a request can't open it: approve a version at it.`);
   }
   const { opened, openFor, planned } = evaluateGate(gate, now);
   if (at === undefined && version === undefined && opened && !planned) {
@@ -317,7 +317,7 @@ function withHeldObjects(text: string, gate: Gate, target: string): string {
   if (held.length === 0) return text;
   const { version, rollout } = splitTarget(target);
   const [namespace, name] = rollout?.split('/') ?? [];
-  const sentence = `${text}. It still holds ${few(held.map(requirerText), 3)}: a Rollout that is bound to that waits`;
+  const sentence = `${text}. It still holds ${few(held.map(requirerText), 3)}: Rollouts bound to them wait`;
   if (!namespace || !name) return sentence;
   const command = shell`${PROGRAM_WORD} bypass ${name} ${version} -n ${namespace} --reason ${WHY}`;
   return withCommands(`${sentence}.`, [`To bypass the Gate for ${version}`, command]);

@@ -78,7 +78,7 @@ export function pin(rollout: Rollout, version: string, reason: Reason): PlannedW
   const body = { ...patchMetadata(annotations), spec: { wantedVersion: version } };
   return rolloutWrite(rollout, body, `Pinned ${nameOf(rollout)} to ${version}: it stays there until it is unpinned`, {
     version,
-    concerns: versionConcerns(rollout, version, 'it would be deployed all the same'),
+    concerns: versionConcerns(rollout, version, 'it would be deployed anyway'),
   });
 }
 

@@ -185,7 +185,7 @@ describe('approving at a Gate', () => {
       return request(approveAtGate(held, '1.2.0', { rollout }, NOW)).text;
     };
     expect(textAt('Kustomization', 'Rollout')).toMatch(
-      /\. It still holds Kustomization shop\/checkout: a Rollout .*\n.*\n {2}kubectl rollouts bypass checkout 1\.2\.0 -n shop --reason "<why>"$/,
+      /\. It still holds Kustomization shop\/checkout: Rollouts .*\n.*\n {2}kubectl rollouts bypass checkout 1\.2\.0 -n shop --reason "<why>"$/,
     );
     expect(textAt('Rollout')).not.toContain('still holds');
   });
