@@ -17,7 +17,7 @@ import { styleOf } from '../terminal/style.ts';
 import { make } from '../write/make.ts';
 
 export const adoptCommand: CommandDefinition = {
-  description: `Puts a running Kustomization or OCIRepository under a Rollout, and changes nothing that runs.
+  description: `Adopts a running Kustomization or OCIRepository under a Rollout, without changing what runs.
 
 Without --apply or --out it shows the plan. It creates:
 

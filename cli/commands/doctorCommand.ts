@@ -50,7 +50,7 @@ export const doctorCommand: CommandDefinition = {
 - HealthChecks that aren't allowed to query their MetricProvider,
 - budgets that select more than a request can carry, or share slots with every namespace.
 
-What you aren't allowed to read is listed as not checked, and is no finding.`,
+Whatever you aren't allowed to read is listed as not checked.`,
   options: [outputOption('json', 'yaml')],
   examples: [
     ['the whole cluster', 'doctor'],

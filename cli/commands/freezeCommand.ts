@@ -116,7 +116,7 @@ function everyOf({ timeZone }: Context, options: Options): FreezeRequest['every'
   const days = parseOption(options, 'every', parseDays, 'for example Friday, sat,sun, weekend or day');
   if (days === undefined) {
     const stray = ['between', 'timezone'].find((option) => options[option] !== undefined);
-    if (stray) throw new Problem(`--${stray} goes with --every.`, EXIT.usage);
+    if (stray) throw new Problem(`--${stray} needs --every.`, EXIT.usage);
     return undefined;
   }
   const timezone: string = options.timezone ?? timeZone;

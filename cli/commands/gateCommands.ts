@@ -111,8 +111,8 @@ export async function howToCreate(
 export const openCommand: CommandDefinition = {
   description: `Opens a Gate for everything that it holds, or for one version; or opens a RolloutGate.
 
-- Of a Gate, the command lists what it releases, and asks.
-- Of a RolloutGate, it sets spec.passing. Lists and required approvals still count.
+- For a Gate, the command lists what it releases, and asks.
+- For a RolloutGate, it sets spec.passing. Lists and required approvals still count.
 - Without a name, it opens the Gate that a user has closed in the namespace. If there are several, it lists them and asks.`,
   arguments: [{ syntax: '[gate]', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
   options: [

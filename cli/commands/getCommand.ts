@@ -101,7 +101,7 @@ async function show(context: Context, cluster: Cluster, which: RolloutSelection,
     const where = which.everywhere ? 'any namespace' : `namespace '${cluster.namespace}'`;
     context.terminal.note(`There are no Rollouts in ${where}.`);
     const everywhere = which.everywhere ? '' : 'To list those of all namespaces:\n  kubectl rollouts get -A\n';
-    const adopt = 'To put a running application under one:\n  kubectl rollouts adopt kustomization/my-app';
+    const adopt = 'To adopt a running application under one:\n  kubectl rollouts adopt kustomization/my-app';
     context.terminal.noteText(forSameCluster(everywhere + adopt, context.flags));
   }
   return EXIT.ok;

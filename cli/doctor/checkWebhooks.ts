@@ -150,7 +150,7 @@ export const checkAdmission: Check = async ({ client, home }) => {
       return [
         notChecked(
           about,
-          `you aren't allowed to create Gates in ${home}, so whether the webhook is reached could not be tried`,
+          `you aren't allowed to create Gates in ${home}, so no dry run could check whether the webhook is reached`,
         ),
       ];
     return code === 404 ? [] : found(`A dry run of a Gate failed unexpectedly: ${message}`);

@@ -13,7 +13,7 @@ it.each([
   ],
   ['freeze x --every Fr', /^--every: 'Fr' does not parse/],
   ['freeze x --every Friday --timezone Mars', /^--timezone: 'Mars' is not a time zone/],
-  ['freeze x --between 10:00-12:00', /^--between goes with --every/],
+  ['freeze x --between 10:00-12:00', /^--between needs --every/],
   ['calendar --weeks 99', /^--weeks: '99' is not a number from 1 to 8/],
 ])('%s', async (line, sentence) => {
   const { code, err } = await call(line, { env: { KUBECONFIG: kubeconfigOf('http://127.0.0.1:1') } });

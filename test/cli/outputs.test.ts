@@ -278,7 +278,7 @@ describe('a missing object', () => {
     const { code, err } = await typed(['get', '-n', 'kube-public'], runs!.stored);
     expect([code, err]).toEqual([
       0,
-      "There are no Rollouts in namespace 'kube-public'.\nTo list those of all namespaces:\n  kubectl rollouts get -A\nTo put a running application under one:\n  kubectl rollouts adopt kustomization/my-app\n",
+      "There are no Rollouts in namespace 'kube-public'.\nTo list those of all namespaces:\n  kubectl rollouts get -A\nTo adopt a running application under one:\n  kubectl rollouts adopt kustomization/my-app\n",
     ]);
   });
 });
