@@ -38,7 +38,7 @@ export async function answerApi(
   const { feed, handlers, adopting, hello } = page;
   if (request.method === 'POST') return post(request, response, pathname, page);
   if (request.method !== 'GET')
-    return answerJson(response, 405, { message: `${request.method} is not answered here.` });
+    return answerJson(response, 405, { message: `${request.method} is not supported here.` });
   if (pathname === '/api/stream') {
     return feed.hub.join(response, hello);
   }
@@ -71,7 +71,7 @@ async function post(
   if (!posted) return answerJson(response, 400, { message: 'The body of this request is not JSON.' });
   const answer = await answerTo(pathname, posted, handlers, adopting);
   if (answer) return answerJson(response, 200, answer);
-  answerJson(response, 400, { message: "The page doesn't make such a request." });
+  answerJson(response, 400, { message: 'The page makes no such request.' });
 }
 
 /** The body of a request, not checked yet. */

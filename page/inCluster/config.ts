@@ -137,7 +137,8 @@ function readIssuer(env: Environment, mistakes: string[]): Extract<PageConfig['s
     groupsClaim: env.UI_OIDC_GROUPS_CLAIM || 'groups',
     groupsPrefix: env.UI_OIDC_GROUPS_PREFIX ?? '',
   };
-  if (!issuer) mistakes.push('neither UI_OIDC_ISSUER nor UI_PROXY_CLIENT_CA is set: set one, by which readers sign in');
+  if (!issuer)
+    mistakes.push('neither UI_OIDC_ISSUER nor UI_PROXY_CLIENT_CA is set: set one of them, so that users can sign in');
   else if (!isIssuer(issuer))
     mistakes.push(`UI_OIDC_ISSUER=${issuer} is not an https URL without user, query and fragment`);
   if (!clientId) mistakes.push('UI_OIDC_CLIENT_ID is not set');

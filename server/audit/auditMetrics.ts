@@ -10,7 +10,7 @@ export function createAuditMetrics(waiting: () => number) {
   const registers = [register];
   const events = new Counter({
     name: 'rollout_hooks_audit_events_total',
-    help: 'Audit events: taken by the sink (sent), attempts that failed and are repeated (failed), given up because the sink refuses them (dropped)',
+    help: 'Audit events: taken by the sink (sent), failed attempts, which are repeated (failed), and events that the sink refuses (dropped)',
     labelNames: ['result'],
     registers,
   });

@@ -66,7 +66,7 @@ function createIssuerKeys(issuer: string, options: IssuerOptions): JWTVerifyGetK
   };
   const refresh = async () => {
     if (isPausing())
-      throw new IssuerError(`issuer ${issuer} failed recently; it is asked every ${issuerPauseSeconds} s`);
+      throw new IssuerError(`issuer ${issuer} failed recently; it is tried every ${issuerPauseSeconds} s`);
     reading ??= read().finally(() => {
       reading = undefined;
     });
@@ -103,7 +103,7 @@ async function readKeys(issuer: string, { ca, timeoutMs = issuerSeconds * 1000 }
   try {
     const home = new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
     const { issuer: named, jwks_uri: where } = await get(home);
-    if (named !== issuer) throw new IssuerError(`${home.href} is of another issuer`);
+    if (named !== issuer) throw new IssuerError(`${home.href} belongs to another issuer`);
     const url = typeof where === 'string' ? URL.parse(where) : null;
     if (url?.origin !== home.origin) throw new IssuerError(`jwks_uri in ${home.href} is not on the issuer's own host`);
     return createLocalJWKSet((await get(url)) as unknown as JSONWebKeySet);

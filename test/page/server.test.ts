@@ -50,7 +50,7 @@ describe('a request that cannot be read', () => {
   it.each(['null', '1', '[]', '"text"', '{}'])(
     'is distinguished from a body that requests nothing: %s',
     async (body) => {
-      const message = "The page doesn't make such a request.";
+      const message = 'The page makes no such request.';
       expect(await ask('POST', '/api/act', body)).toEqual({ status: 400, message });
     },
   );

@@ -50,7 +50,7 @@ export function Path({ application }: { application: Application }) {
           of('binding').map((step) => <StepNode key={step.id} step={step} waiting={waiting?.version} />)
         ) : (
           <Node icon="object" tone="calm" title="No bound object">
-            no object takes the version
+            no object is bound to the Rollout
           </Node>
         )}
       </Column>
