@@ -40,8 +40,8 @@ export function association(
 
 /**
  * The Rollouts whose deployments reset the HealthCheck, all in its namespace: no other team can reset it.
- * A Rollout without a selector resets the HealthChecks that no other Rollout watches. The Go controller lets it reset
- * all of its namespace, and so clear a failure that another Rollout's bake was about to read (Q19).
+ * A Rollout without a selector resets the HealthChecks that no other Rollout watches. In the Go controller it resets
+ * all of its namespace, and so can clear a failure that another Rollout's bake was about to read (Q19).
  */
 export function associatedRollouts(
   rollouts: readonly Rollout[],
@@ -67,7 +67,8 @@ export function needsNamespaceLabels(rollouts: readonly Rollout[]): boolean {
 // has the label `none`: only HealthChecks that no Rollout watches relate it.
 
 /**
- * From this many Rollouts in a namespace, labels are used: a rule with labels costs Metacontroller four times as much.
+ * The number of Rollouts in a namespace from which labels are used: a rule with labels costs Metacontroller four times
+ * as much.
  */
 const LABELS_FROM_ROLLOUTS = 20;
 /** A HealthCheck with more labels relates all Rollouts. */

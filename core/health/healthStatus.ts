@@ -25,7 +25,7 @@ export type Verdict = {
    * the deployment: a Git sync may create a HealthCheck before its Kustomization.
    */
   | { health: 'Unhealthy'; message: string; failedAt?: EpochMs | undefined; absent?: true }
-  /** An input could not be read, which is no failure: the health stays as it was. */
+  /** An input couldn't be read. That is no failure: the health stays as it was. */
   | { health: 'Unknown'; message: string }
 );
 
@@ -56,12 +56,12 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
   };
 }
 
-/** Until when the check was Healthy since its last reset; undefined if it was not. */
+/** The end of the time in which the check was Healthy since its last reset; undefined if it was not. */
 export function healthyUntil(before: HealthStatus | undefined, now: EpochMs): EpochMs | undefined {
   return before?.status === 'Healthy' ? now : parseTime(before?.lastHealthyTime);
 }
 
-/** Whether nothing but the absence of the Kustomization was reported since the last reset. */
+/** Whether only the absence of the Kustomization was reported since the last reset. */
 function wasAlwaysAbsent(before: HealthStatus | undefined): boolean {
   if (before?.status === undefined || isReset(before)) return true;
   return before.status === 'Unhealthy' && before.lastErrorTime === undefined;
@@ -91,8 +91,9 @@ function errorTimeAfter(before: HealthStatus | undefined, failedAt: EpochMs | un
 }
 
 /**
- * The verdict for a bake that begins or succeeds: what can't be read proves nothing, whatever it was before. Whether a
- * check of another namespace has failed, or waits for a deployment there, only its own hook knows.
+ * The verdict for a bake that begins or succeeds. Inputs that can't be read prove nothing, even if the check was
+ * Healthy before. Only the own hook of a check of another namespace can tell whether it has failed, or waits for a
+ * deployment there.
  */
 export function provenVerdict(verdict: Verdict, isOwn: boolean): Verdict {
   const proves = verdict.health === 'Unhealthy' ? isOwn : verdict.health !== 'Unknown';
@@ -125,8 +126,8 @@ function changedAfter(before: string | undefined, now: EpochMs, leastMs: number)
 const EXPLAINED_AFTER_MS = 600_000;
 
 /**
- * When the message of a reset check names what the check waits for; undefined: now. Delayed, because each write of a
- * HealthCheck triggers a sync of its Rollouts, and Flux applies most deployments sooner.
+ * The time from which the message of a reset check names what the check waits for; undefined means now. It is delayed,
+ * because each write of a HealthCheck triggers a sync of its Rollouts, and Flux applies most deployments sooner.
  */
 export function explainsAt(before: HealthStatus, now: EpochMs): EpochMs | undefined {
   if (!isReset(before)) return undefined;

@@ -1,4 +1,4 @@
-/** The reads of an inventory's objects: with which account, and with one list instead of many gets. */
+/** The reads of an inventory's objects: the account for them, and one list instead of many gets. */
 import type { UserInfo } from '../../api/admission.ts';
 import { KUSTOMIZATION_NAME_LABEL, KUSTOMIZATION_NAMESPACE_LABEL } from '../../api/annotations.ts';
 import type { Kustomization } from '../../api/flux.ts';
@@ -6,7 +6,7 @@ import type { AnyObject } from '../../api/kubernetes.ts';
 import { stringAt } from '../kstatus/fields.ts';
 import type { InventoryResource } from './objects/inventory.ts';
 
-/** From this many objects of a kind in a namespace, one list costs less than a get for each. */
+/** The number of objects of a kind in a namespace from which one list costs less than a get for each. */
 export const LIST_FROM_OBJECTS = 8;
 
 export interface Read {

@@ -1,6 +1,6 @@
 /**
- * The reports that HealthChecks had when a deployment started, to recognize later reports by comparison. Times alone
- * are not enough: the clocks of reporters may be wrong by hours.
+ * The reports of HealthChecks at the start of a deployment, to recognize later reports by comparison. Times are not
+ * enough: the clocks of reporters may be wrong by hours.
  */
 
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -55,7 +55,10 @@ function isOfEarlierFailure(check: HealthCheck, head: HistoryEntry): boolean {
   return failed < wholeSeconds(deployCutoff(head)) && !wasSetBack(check, head);
 }
 
-/** Whether the clock was set back since the deployment, by more than clocks differ: a later report is from before. */
+/**
+ * Whether the clock was set back since the deployment, by more than clocks differ. Then a report with a later time may
+ * be older.
+ */
 function wasSetBack(check: HealthCheck, head: HistoryEntry): boolean {
   const known = parseTime(knownReport(check, head)?.lastChangeTime);
   const changed = parseTime(check.status?.lastChangeTime);
@@ -64,8 +67,8 @@ function wasSetBack(check: HealthCheck, head: HistoryEntry): boolean {
 }
 
 /**
- * The reports of the head at the start of its bake, which knows all checks that are watched: also those that were
- * created or selected since the deployment. Their health counts already, so it is left out.
+ * The reports of the head at the start of its bake, now of all watched checks, including those that were created or
+ * selected since the deployment. The health of these already counts, so it is left out.
  */
 export function knownInBake(head: HistoryEntry, checks: readonly HealthCheck[]): KnownHealth[] {
   const { knownHealth: before = [] } = head;
@@ -148,7 +151,7 @@ function healthCutoff(head: HistoryEntry): EpochMs {
   return Math.max(deployCutoff(head), parseTime(head.appliedTime) ?? 0);
 }
 
-// Resets of HealthChecks: a deployment, a retry, or the apply of a version makes older health meaningless.
+// Resets of HealthChecks. Health from before a deployment, a retry or the apply of a version is meaningless.
 
 /** The time from which health counts for the Rollout's newest deployment; undefined if nothing is deployed. */
 export function cutoffOf(rollout: Rollout): EpochMs | undefined {

@@ -27,7 +27,7 @@ interface OwnHealth {
   inventory: Inventory;
   /** Failures of objects before this instant are an older revision's. */
   failuresCountFrom: EpochMs;
-  /** When Flux had applied everything; undefined while it has not, or if the time is unknown. */
+  /** The time at which Flux had applied everything; undefined while it has not, or if the time is unknown. */
   applied: EpochMs | undefined;
 }
 
@@ -102,7 +102,7 @@ export function verdictWith(
   if (unhealthy.length > 0) {
     const message = withErrors(`Unhealthy resources: ${listLines(unhealthy.map(healthLine))}`);
     const failedAt = latestTime(unhealthy.map((object) => object.failedAt));
-    // An older version has failed: Flux has yet to take its first step for this one.
+    // The failure is an older version's: Flux has not taken its first step for this one.
     const isOld = cutoff !== undefined && (failedAt ?? now) < failuresCountFrom;
     if (isOld) return { health: 'Pending', message: `${verdict.message}. Before: ${message}`, waitsForEvent };
     return { health: 'Unhealthy', message, failedAt };
@@ -111,7 +111,7 @@ export function verdictWith(
     const message = withErrors(`Pending resources: ${listLines(pending.map(healthLine))}`);
     return { health: 'Pending', message, waitsForEvent };
   }
-  // A repeated reconciliation keeps the status, but what couldn't be read is still unknown.
+  // A repeated reconciliation keeps the status, but inputs that couldn't be read are still unknown.
   if (verdict.health !== 'Healthy' && !(isRepeat && errors.length > 0)) {
     return { ...verdict, message: withErrors(verdict.message), waitsForEvent };
   }
@@ -205,9 +205,9 @@ function whyOldDeployment(object: FluxObject, rollouts: readonly Rollout[]): str
 }
 
 /**
- * Why the newest artifact counts as not attempted; undefined if Flux has attempted it last. So an applied artifact may
- * count as not attempted: after a rollback the source has it again, while Ready still has the failure of the version in
- * between.
+ * Why the newest artifact counts as not attempted; undefined if Flux's last attempt was at it. Even an applied artifact
+ * may count as not attempted: after a rollback the source has it again, while Ready still reports the failure of the
+ * version in between.
  */
 function whyNotAttempted({ status }: Kustomization, artifact: string | undefined): string | undefined {
   const { lastAttemptedRevision, lastAppliedRevision: applied } = status ?? {};

@@ -1,4 +1,4 @@
-/** The settings of a HealthCheck of class kustomization: its Kustomization, and how often to evaluate it. */
+/** The settings of a HealthCheck of class kustomization: its Kustomization, and its interval. */
 import {
   HEALTHCHECK_GRACE_PERIOD,
   HEALTHCHECK_KUSTOMIZATION,
@@ -15,7 +15,7 @@ import { explainsAt, type Verdict } from './healthStatus.ts';
 
 export const KUSTOMIZATION_CLASS = 'kustomization';
 
-/** How often a check that is not at rest is evaluated. */
+/** The default interval of a check that is not at rest. */
 const DEFAULT_INTERVAL_MS = 30_000;
 const MIN_INTERVAL_MS = 5_000;
 
@@ -56,10 +56,10 @@ export function gracePeriod(healthCheck: HealthCheck): number {
   return parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_GRACE_PERIOD]) ?? DEFAULT_GRACE_MS;
 }
 
-// How often a HealthCheck of class kustomization is evaluated (docs/healthchecks.md, "At rest"). Each evaluation reads
-// its Kustomization, the source and the applied objects from the API server. If a thousand checks wait for Flux,
-// frequent evaluations would delay Flux. A Rollout evaluates resting checks once more before it deploys, begins a bake
-// or ends it (hooks/rollout/healthReads.ts).
+// The intervals of HealthChecks of class kustomization (docs/healthchecks.md, "At rest"). Each evaluation reads its
+// Kustomization, the source and the applied objects from the API server. If a thousand checks wait for Flux, frequent
+// evaluations would delay Flux. A Rollout evaluates resting checks once more before it deploys, begins a bake or ends
+// it (hooks/rollout/healthReads.ts).
 
 const REST_INTERVAL_MS = 600_000;
 
@@ -86,10 +86,10 @@ export function restsAfter({ health, waitsForEvent }: Verdict, isWatched: boolea
 }
 
 /**
- * Milliseconds until the next evaluation of a check with this status.
- * At rest ten minutes, plus or minus a fifth: checks that were evaluated together after a restart drift apart. Sooner
- * if a reset check has yet to say what it waits for. While a deployment waits for its bake, the interval of a Healthy
- * check is the time for which it has been Healthy.
+ * Milliseconds to the next evaluation of a check with this status. At rest it is ten minutes, plus or minus a fifth, so
+ * that checks that were evaluated together after a restart drift apart. It is shorter if a reset check has yet to
+ * report what it waits for. While a deployment waits for its bake, the interval of a Healthy check is the time for
+ * which it has been Healthy.
  * @param isAwaited whether a deployment waits for its bake
  */
 export function msUntilEvaluation(healthCheck: HealthCheck, atRest: boolean, isAwaited: boolean, now: EpochMs): number {
@@ -106,14 +106,14 @@ export function msUntilEvaluation(healthCheck: HealthCheck, atRest: boolean, isA
   return Math.min(...waits);
 }
 
-/** Milliseconds between two evaluations of a Healthy check, at most: an evaluation may be late, or reuse a verdict. */
+/** The most milliseconds between two evaluations of a Healthy check: an evaluation may be late, or reuse a verdict. */
 export function longestUnseen(healthCheck: HealthCheck, rests: boolean): number {
   return rests ? REST_INTERVAL_MS * 1.2 : 2 * requeueInterval(healthCheck);
 }
 
 /**
- * Whether a check that reports Healthy may have failed since. Not within 30 seconds of the report, or within its
- * interval if that is shorter: its hook would not evaluate it yet.
+ * Whether a check that reports Healthy may have failed since. False within 30 seconds of the report, or within its
+ * interval if that is shorter, because its hook would not evaluate it yet either.
  */
 export function mayBeOutdated(healthCheck: HealthCheck, now: EpochMs): boolean {
   const { spec, status } = healthCheck;

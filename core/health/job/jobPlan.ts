@@ -84,7 +84,7 @@ export function jobPlan(context: JobContext, target: JobTarget, progress: Progre
 
 /**
  * Whether the status has the result of this Job, which it keeps when the Job is deleted after the bake.
- * While the deployment bakes, a deleted Job runs again: a result without it may be one that a user wrote.
+ * While the deployment bakes, a deleted Job runs again, because a user may have written a result without a Job.
  */
 function hasResult(before: HealthStatus, wanted: CheckJob, { isBaking }: Progress): boolean {
   const isEnded = before.status === 'Healthy' || before.status === 'Unhealthy';

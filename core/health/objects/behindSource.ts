@@ -1,8 +1,8 @@
 /**
- * Objects whose status is about an older version than their source has, or than their spec names. A new version
- * of a chart changes nothing in the HelmRelease that uses it: until helm-controller begins, which takes as long as it
- * is down or ends an upgrade, the HelmRelease reports the version before. The same holds for Kustomizations, and for
- * Rollouts of Argo with the Pod template of another workload.
+ * Objects whose status is about an older version than that of their source or spec. A new version of a chart changes
+ * nothing in the HelmRelease that uses it: until helm-controller begins, which may be down or busy with an upgrade, the
+ * HelmRelease reports the previous version. The same holds for Kustomizations, and for Rollouts of Argo with the Pod
+ * template of another workload.
  */
 import type { FluxObject } from '../../../api/flux.ts';
 import { KINDS } from '../../../api/kinds.ts';
@@ -59,7 +59,7 @@ export function ociSourceOf(object: AnyObject): InventoryResource | undefined {
 
 type Which = 'runs' | 'tried';
 
-/** The revision in the status of an object: that which it runs, or which its controller has tried last. */
+/** The revision in the status of an object: the one that it runs, or the one that its controller tried last. */
 function reportedRevision(object: AnyObject, which: Which): string | undefined {
   const isHelmRelease = isKind(object, KINDS.HelmRelease);
   if (which === 'runs' && isHelmRelease) return releasedDigest(object as FluxObject);
@@ -118,7 +118,7 @@ function whyBehindWorkload(object: AnyObject, known: KnownObjects): string | und
 // Flux's attempts at a Kustomization from before a deployment. Flux ends an attempt whatever is deployed meanwhile, and
 // its conditions get the stored generation (docs/facts.md, F13). With `wait: true` that takes minutes.
 
-/** Why the attempt, under way or failed, is one from before the deployment; undefined if nothing shows that. */
+/** Why the attempt, running or failed, began before the deployment; undefined if nothing shows that. */
 export function whyOldAttempt(kustomization: AnyObject, { cutoff, now }: HealthContext): string | undefined {
   const ready = conditionsOf(kustomization).find(({ type }) => type === 'Ready');
   const isUnderWay = ready?.status === 'Unknown';
@@ -130,12 +130,12 @@ export function whyOldAttempt(kustomization: AnyObject, { cutoff, now }: HealthC
     : 'the failed attempt began before the deployment';
 }
 
-/** How much later than the Ready condition kustomize-controller writes its history. */
+/** The delay from the Ready condition until kustomize-controller writes its history. */
 const HISTORY_DELAY_MS = 10_000;
 /** Failures that kustomize-controller has in its history. */
 const IN_HISTORY: readonly string[] = ['ReconciliationFailed', 'HealthCheckFailed'];
 
-/** When the failed attempt began, from `status.history` of Flux 2.7; -Infinity until the history has it. */
+/** The start of the failed attempt, from `status.history` of Flux 2.7; -Infinity until the history has it. */
 function failedAttemptBegan(
   kustomization: AnyObject,
   ready: LooseCondition | undefined,

@@ -17,8 +17,8 @@ export function keepsPods({ apiVersion, kind }: Pick<AnyObject, 'apiVersion' | '
 }
 
 /**
- * Until when an object that is in progress according to kstatus was complete, if it is a workload and the grace period
- * since then is over.
+ * The time until which a workload that is in progress according to kstatus was complete, if the grace period since then
+ * is over.
  */
 export function brokenSince(
   object: AnyObject,
@@ -32,8 +32,8 @@ export function brokenSince(
 }
 
 /**
- * When an object of the inventory that does not exist existed last, if the grace period since then is over.
- * @param applied when Flux had applied everything; undefined while it has not, or if the time is unknown
+ * The time at which a missing object of the inventory last existed, if the grace period since then is over. @param
+ * applied the time at which Flux had applied everything; undefined while it has not, or if the time is unknown
  */
 export function deletedSince(
   applied: EpochMs | undefined,

@@ -3,14 +3,16 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 /** The inputs of the health of a Kustomization and of each of its objects, besides their own fields. */
 export interface HealthContext {
   now: EpochMs;
-  /** When the deployment that the health is for started, or was applied; undefined if there is none. */
+  /** The time from which health counts, when the deployment started or was applied; undefined without a deployment. */
   cutoff: EpochMs | undefined;
-  /** Whether the deployed version has been deployed before, as by a rollback. */
+  /** Whether the deployed version was deployed before, for example by a rollback. */
   returns: boolean;
-  /** Until when everything was healthy since the deployment; now, if it still is; undefined if it was not. */
+  /**
+   * The time until which everything was healthy since the deployment: now, if it still is; undefined if it never was.
+   */
   healthyUntil: EpochMs | undefined;
   /**
-   * Milliseconds between two evaluations, at most: a change so long before `healthyUntil` may have ended the health.
+   * The most milliseconds between two evaluations: a change this long before `healthyUntil` may have ended the health.
    */
   unseen: number;
   /** Milliseconds for which a complete workload may be unready, or an applied object missing, without a failure. */

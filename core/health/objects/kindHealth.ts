@@ -67,8 +67,8 @@ export function healthOf(object: AnyObject, context: HealthContext): KStatus {
 }
 
 /**
- * The generation of the object's Ready condition, if it is not the present one. Many controllers report it there alone.
- * A suspended Flux object keeps the condition from before.
+ * The generation of the object's Ready condition, if it is not the current one. Many controllers report it only there.
+ * A suspended Flux object keeps its old condition.
  */
 function readyOfOldGeneration(object: AnyObject): number | undefined {
   const { generation } = object.metadata;
@@ -106,9 +106,9 @@ function hasNoStatus({ status }: AnyObject): boolean {
 const OTHER_COUNTS = ['updatedReplicas', 'unavailableReplicas', 'fullyLabeledReplicas'];
 
 /**
- * Which replicas a kind with their number in its spec lacks: kstatus reads those of few kinds, and doesn't wait for
- * minReadySeconds of a StatefulSet. Many kinds report one of the two counts (Prometheus `availableReplicas`), or none:
- * one that is absent is zero only beside OTHER_COUNTS, and if there is no condition Ready.
+ * The replicas that a kind with a number of replicas in its spec lacks, as text. kstatus counts those of few kinds, and
+ * doesn't wait for minReadySeconds of a StatefulSet. Many kinds report one of the two counts (Prometheus:
+ * `availableReplicas`), or none: an absent count is zero only next to OTHER_COUNTS, and without a condition Ready.
  */
 function tooFewReplicas(object: AnyObject): string | undefined {
   const wanted = numberAt(object, ['spec', 'replicas']) ?? 0;
@@ -226,8 +226,8 @@ function canaryStatus(object: AnyObject, { cutoff, now }: HealthContext): KStatu
 }
 
 /**
- * Whether the target of a Canary is as the one that was promoted last: a rollback has replaced the version that Flagger
- * has rejected. Flagger runs no analysis then, and the phase stays Failed.
+ * Whether the target of a Canary is the one that was promoted last, because a rollback has replaced the version that
+ * Flagger rejected. Flagger then runs no analysis, and the phase stays Failed.
  */
 function hasPromotedSpec(object: AnyObject): boolean {
   const applied = stringAt(object, ['status', 'lastAppliedSpec']);

@@ -1,6 +1,6 @@
 /**
- * What the Pods of a workload show: whether they are to blame, and why they do not run, in a few words. The text has no
- * output of a container, whose termination message may hold a secret, and no value that changes with each restart.
+ * The state of a workload's Pods: whether they are to blame, and why they don't run, in a few words. The text omits
+ * output of containers, because a termination message may hold a secret, and values that change with each restart.
  */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf, fieldAt, numberAt, stringAt } from '../../kstatus/fields.ts';
@@ -53,8 +53,8 @@ export function podQueries(objects: readonly ObjectHealth[]): PodQuery[] {
 }
 
 /**
- * The workload's health with what its Pods show. If it has lost Pods and none that isn't ready is to blame, nodes were
- * drained, have failed or have joined: it is Pending until all Pods are ready, however long that takes.
+ * The workload's health, taking its Pods into account. If it has lost Pods and no unready Pod is to blame, nodes were
+ * drained, have failed or were added: the workload is Pending until all Pods are ready, however long that takes.
  */
 export function healthWithPods(
   { workload, atMost }: PodQuery,
@@ -74,7 +74,10 @@ function wantedPods(object: AnyObject | undefined): number {
   return numberAt(object, ['status', 'desiredNumberScheduled']) ?? numberAt(object, ['spec', 'replicas']) ?? 1;
 }
 
-/** Whether the workload counts the Pod: one that was evicted, or is being deleted, is replaced. */
+/**
+ * Whether the workload counts the Pod. A Pod that was evicted or is being deleted doesn't count, because it is
+ * replaced.
+ */
 function isCountedPod({ metadata, status }: Pod): boolean {
   return !metadata.deletionTimestamp && !['Succeeded', 'Failed'].includes(stringAt(status, ['phase']) ?? '');
 }

@@ -23,7 +23,7 @@ interface Health {
   health: 'healthy' | 'unhealthy' | 'pending' | 'missing' | 'gone' | 'unknown';
   /** Why it has this health; undefined if it is gone. */
   why?: string;
-  /** When it failed; undefined if that has no time. */
+  /** The time of the failure; undefined if unknown. */
   failedAt?: EpochMs | undefined;
   /** Whether it failed only by having too few Pods, after it was complete. */
   hasLostPods?: boolean;
@@ -73,7 +73,10 @@ function healthOfObject(object: AnyObject, known: KnownObjects, context: HealthC
     : { health: 'unhealthy', why, failedAt: failureTime(object) };
 }
 
-/** Kinds that run once, and that their controllers can delete then, as by `ttlSecondsAfterFinished` of a Job. */
+/**
+ * Kinds that run once and may then be deleted by their controllers, for example after a Job's
+ * `ttlSecondsAfterFinished`.
+ */
 const DELETED_WHEN_ENDED = new Set([
   'batch/Job',
   'argoproj.io/Workflow',

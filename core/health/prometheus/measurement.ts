@@ -20,10 +20,7 @@ type Stored = NonNullable<NonNullable<HealthStatus['prometheus']>['measurements'
 /** Limit for the measurements in the status, as in its CRD. */
 export const MAX_MEASUREMENTS = 10;
 
-/**
- * When to measure next.
- * @param cutoff from when measurements count for the present deployment
- */
+/** The time of the next measurement. @param cutoff the time from which measurements count for the current deployment */
 export function dueAt(
   status: HealthStatus | undefined,
   { intervalMs }: MetricCheck,
@@ -61,12 +58,12 @@ export function statusAfterMeasurement(
   };
 }
 
-/** How long a measurement counts without a newer one, at least. */
+/** The shortest time for which a measurement counts without a newer one. */
 const OVERDUE_MS = 30_000;
 
 /**
- * The status without an answer: it stays, and is unknown after two intervals, or if the clock was set back since the
- * measurement. A status Healthy without a measurement was written by another client, and counts as unknown.
+ * The status without an answer. It stays for two intervals, and is unknown after that, or if the clock was set back
+ * since the measurement. A status Healthy without a measurement was written by another client, and counts as unknown.
  */
 export function statusWithoutAnswer(
   before: HealthStatus | undefined,
