@@ -92,7 +92,7 @@ function crdStatus(object: AnyObject): KStatus {
 
 // Pods and Jobs.
 
-/** How long the scheduler may take before an unschedulable Pod counts as failed. */
+/** The time that the scheduler has before an unschedulable Pod counts as failed. */
 const SCHEDULE_WINDOW_MS = 15_000;
 
 function podStatus(object: AnyObject, now: EpochMs): KStatus {

@@ -4,7 +4,7 @@ const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_00
 const WHOLE = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
 const PART = /([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)/g;
 
-/** No real duration is longer: a text of megabytes is not parsed. */
+/** The longest text that is parsed. No real duration is longer. */
 const MAX_DURATION_CHARACTERS = 128;
 
 /** The duration in milliseconds; undefined if the text is not such a duration. */

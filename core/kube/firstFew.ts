@@ -1,6 +1,6 @@
 /** Lists in messages: any user could make them long. */
 
-/** How many items of a list a message has. */
+/** The most items of a list in a message. */
 export const MAX_LISTED = 20;
 
 /**

@@ -57,7 +57,7 @@ export function toWellFormedJson<Value>(value: Value): Value {
   return copied as Value;
 }
 
-/** Sets a key of the object, `__proto__` too: an assignment would make no such key. */
+/** Sets a key of the object, even `__proto__`, which an assignment would not create. */
 function setOwn(object: object, key: string, value: unknown): void {
   if (key !== '__proto__') (object as Record<string, unknown>)[key] = value;
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });

@@ -7,7 +7,7 @@ export function isServiceAccount(user: string): boolean {
   return user.startsWith(SERVICE_ACCOUNT);
 }
 
-/** The ServiceAccount as `<namespace>/<name>`; undefined if the user is none. */
+/** The ServiceAccount as `<namespace>/<name>`; undefined for any other user. */
 export function serviceAccountOf(user: string): string | undefined {
   return isServiceAccount(user) ? user.slice(SERVICE_ACCOUNT.length).replace(':', '/') : undefined;
 }

@@ -245,7 +245,8 @@ function keepStored(field: ManagedField, context: FieldsContext): FieldDecision 
     };
   }
   const warning = `${shortName(field)} is set to ${value}. Rollout ${field.rollout} ${why}, so nothing keeps this value`;
-  // A Rollout created later adopts the object's present version, so the annotation names that one and not the old one.
+  // A Rollout that is created later adopts the object's current version, so the annotation names this one, not the old
+  // one.
   return { value, deployment: value === undefined ? kept : withVersion(kept, value), warning };
 }
 

@@ -60,7 +60,7 @@ export function bypassWarning(version: string, closed: readonly GateResult[]): s
   return `version ${version} may bypass ${gates}, for one deployment`;
 }
 
-/** When a new reason counts: a DELETE and a write of the status cannot carry one. */
+/** The write in which to set a new reason: a DELETE or a write of the status can't carry one. */
 const BYPASS_WHEN = {
   write: ' in the same write',
   delete: ', then delete within five minutes',

@@ -18,7 +18,7 @@ interface Hold {
   annotations: Record<string, string | null>;
   /** Whether the object runs behind its closed Gates for one deployment. Only the webhook can decide when that ends. */
   isBypassing: boolean;
-  /** When a Gate opens or closes next by itself. */
+  /** The next time at which a Gate opens or closes by itself. */
   requeueAt?: EpochMs | undefined;
 }
 
