@@ -191,7 +191,7 @@ function bypassRecord(rollout: Rollout, bypassed: readonly GateResult[]): Histor
   return { by: given.by, at: formatTime(given.at), reason: oneLine(given.reason.slice(0, LIMITS.reason)), gates };
 }
 
-// Requests that end with a decision: a request from before a deployment must not act on a later one.
+// Requests that end with a decision, so that a request from before a deployment doesn't act on a later one.
 
 /** The message and the user of a force-deploy, which wait with it. */
 const DEPLOY_TEXTS: readonly RequestKey[] = ['deploy-message', 'deploy-user'];

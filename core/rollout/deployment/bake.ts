@@ -45,7 +45,7 @@ interface BakeStep {
   head: HistoryEntry;
   ready?: NewCondition;
   events: NewEvent[];
-  /** When the answer may change although nothing was written. */
+  /** The next time at which the result may change without a write. */
   requeueAt?: EpochMs;
 }
 
@@ -129,8 +129,8 @@ function errorsOrUnhealthy(checks: readonly HealthCheck[], head: HistoryEntry): 
 }
 
 /**
- * When the deployment fails by deployTimeout: unless its bake has started by then, or ended after its bakeTime.
- * Undefined without deployTimeout, in recovery mode, and while a closed Gate holds the deployment.
+ * The time at which the deployment fails by deployTimeout, unless its bake has started by then, or ended after its
+ * bakeTime. undefined without deployTimeout, in recovery mode, and while a closed Gate holds the deployment.
  */
 export function failsAt(head: HistoryEntry, settings: BakeSettings, isRecovery: boolean): EpochMs | undefined {
   if (settings.deployTimeout === undefined || isRecovery || head.waitingSince !== undefined) return undefined;
@@ -139,9 +139,9 @@ export function failsAt(head: HistoryEntry, settings: BakeSettings, isRecovery: 
   return from + settings.deployTimeout + ((head.waitedSeconds ?? 0) + (head.graceSeconds ?? 0)) * 1000;
 }
 
-/** A sync so long after the deadline, for which it was requested, shows an outage. */
+/** A sync is requested for the deadline. If it comes this much later, there was an outage. */
 const OUTAGE_MS = 60_000;
-/** The time after an outage in which the reports about objects and health may follow. */
+/** The time for reports about objects and health to follow after an outage. */
 const REPORTED_WITHIN_MS = 60_000;
 
 /**
@@ -177,7 +177,7 @@ function startBake(head: HistoryEntry, context: BakeContext, now: EpochMs): Bake
     bakeStatus: 'InProgress',
     bakeStatusMessage: BAKE_STARTED,
     bakeStartTime: formatTime(at),
-    // Also without a healthCheckSelector: one that is set during the bake may select a check that is Unhealthy already.
+    // Even without a healthCheckSelector: one that is set during the bake may select a check that is already Unhealthy.
     ...(!context.settings.likeKuberik && {
       knownHealth: knownInBake({ knownHealth: [], ...rest }, context.healthChecks),
     }),
@@ -218,8 +218,8 @@ function continueBake(
 }
 
 /**
- * When bakeTime is over; undefined without bakeTime, or before the bake has started.
- * An object that was bound during a bake without any applies the version later: bakeTime counts from then.
+ * The end of bakeTime; undefined without bakeTime, or before the bake has started. If no object was bound at the start
+ * of the bake, and one is bound during it, bakeTime counts from the time at which that object applies the version.
  */
 export function bakeEnd(head: HistoryEntry, { bakeTime, likeKuberik }: BakeSettings): EpochMs | undefined {
   const started = parseTime(head.bakeStartTime);
@@ -229,8 +229,8 @@ export function bakeEnd(head: HistoryEntry, { bakeTime, likeKuberik }: BakeSetti
 }
 
 /**
- * Until when the bake lasts while all checks are Healthy: its bakeTime, and the grace periods of checks that became
- * Healthy again. Undefined before the bake has started, and if it waits for nothing else.
+ * The end of the bake if all checks stay Healthy: the end of its bakeTime, and of the grace periods of checks that
+ * became Healthy again. undefined before the bake has started, and if it waits for neither.
  */
 export function bakeUntil(
   head: HistoryEntry,
@@ -276,9 +276,8 @@ export function retryHead(
 }
 
 /**
- * The head at the beginning of another attempt.
- * `appliedTime` stays, because the policy `rollout-history` forbids its removal: comparisons with the time of the apply
- * use the time of the retry too.
+ * The head at the beginning of another attempt. `appliedTime` stays, because the policy `rollout-history` forbids its
+ * removal; comparisons with it therefore also use the time of the retry.
  */
 function deployedAgain(head: HistoryEntry, checks: readonly HealthCheck[], now: EpochMs): HistoryEntry {
   const { bakeStatusMessage, bakeStartTime, bakeEndTime, failedHealthChecks, ...others } = head;

@@ -113,8 +113,8 @@ export function notReady(checks: readonly HealthCheck[], head: HistoryEntry, hom
 }
 
 /**
- * When all checks of class kustomization that became Healthy again during the bake, and are, have been so for their
- * grace period; undefined if there are none. Pods in a crash loop are ready for a moment after each restart.
+ * The time at which all checks of class kustomization that became Healthy again during the bake will have been so for
+ * their grace period; undefined if there are none. Pods in a crash loop are ready for a moment after each restart.
  */
 export function steadyFrom(checks: readonly HealthCheck[], { bakeStartTime }: HistoryEntry): EpochMs | undefined {
   const started = parseTime(bakeStartTime) ?? Number.POSITIVE_INFINITY;

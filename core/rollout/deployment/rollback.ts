@@ -51,7 +51,7 @@ interface RollbackInputs {
   rejectedBy: (tag: string) => string | undefined;
 }
 
-/** How long after the failure missing metadata delays the rollback: a registry may not answer at all. */
+/** The time after the failure for which missing metadata delays the rollback: a registry may not answer at all. */
 const METADATA_WAIT_MS = 15_000;
 
 /** The rollback, or why there is none; undefined if nothing has failed, or spec.onFailure is not Rollback. */
@@ -127,7 +127,7 @@ function imageOf(target: HistoryEntry, history: readonly HistoryEntry[]): string
 /** Versions to roll back to that a history keeps: if the first is deployed again and fails, the second is left. */
 const KEPT_TARGETS = 2;
 
-/** How many history entries rollbacks from the head need; 0 if spec.onFailure is not Rollback. */
+/** The number of history entries that rollbacks from the head need; 0 if spec.onFailure is not Rollback. */
 export function rollbackDepth(
   [head, ...others]: readonly HistoryEntry[],
   { onFailure }: { onFailure: OnFailure },

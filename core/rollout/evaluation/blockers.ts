@@ -67,7 +67,7 @@ interface SentenceInputs {
   /** The version that waits. */
   version: string;
   head: HistoryEntry | undefined;
-  /** When the first blocker of the kind ends. */
+  /** The end of the kind's first blocker. */
   until: string | undefined;
   evaluation: Pick<BlockerInputs, 'closed' | 'requiredApprovals'> & { copy?: CopyState | undefined };
 }

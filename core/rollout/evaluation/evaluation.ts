@@ -49,8 +49,8 @@ export interface Evaluation extends BlockerSources {
   /** The copy of the release that spec.targetRepository is to have. */
   copy?: CopyState;
   /**
-   * When the result changes by time alone: a Gate opens or closes, an approval expires, a release is old enough, or an
-   * upstream Rollout has had a version for long enough.
+   * The times at which the result changes without a write: a Gate opens or closes, an approval expires, a release is
+   * old enough, or an upstream Rollout has had a version for long enough.
    */
   requeueAt: EpochMs[];
 }
@@ -129,7 +129,7 @@ export function deployableNow({ choice, blockers }: Pick<Evaluation, 'choice' | 
   return choice.is === 'next' && !isBlockedBy(blockers, choice.version) ? choice : undefined;
 }
 
-/** When the result changes by time alone, except by a Gate. */
+/** The times at which the result changes without a write, except by a Gate. */
 function requeueTimes(
   { candidates, choice: { version }, young, upstream, rollback }: BlockerSources,
   gateApprovals: readonly RolloutGateApprovals[],

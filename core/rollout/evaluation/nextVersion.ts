@@ -25,7 +25,7 @@ interface NextReleases {
   isNewer: ReleaseOrder['isNewer'];
 }
 
-/** How many withdrawn, and how many young releases a status lists. */
+/** The most withdrawn releases, and the most young ones, in a status. */
 export const MAX_LISTED_RELEASES = 20;
 
 interface Exclusions {

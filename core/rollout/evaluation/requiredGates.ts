@@ -53,7 +53,7 @@ interface RequiredGatesResult {
   bypassed: GateResult[];
   /** The requests and approvals that opened the other Gates. */
   approvals: StoredApproval[];
-  /** When a Gate opens or closes by time alone, or an approval expires. */
+  /** The times at which a Gate opens or closes by itself, or an approval expires. */
   requeueAt: EpochMs[];
 }
 

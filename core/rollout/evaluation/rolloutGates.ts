@@ -35,7 +35,9 @@ export interface RolloutGatesResult {
 
 /** A RolloutGate as it counts for a decision. */
 export interface CountedRolloutGate extends RolloutGate {
-  /** When its schedule should have changed it, and has not: the RolloutGate doesn't count as passing. */
+  /**
+   * The time at which its schedule should have changed it but has not. The RolloutGate then doesn't count as passing.
+   */
   overdueSince?: EpochMs;
 }
 
@@ -49,12 +51,17 @@ export function countedRolloutGate(gate: RolloutGate, now: EpochMs): CountedRoll
   return { ...gate, spec: { ...gate.spec!, passing: false }, overdueSince: at };
 }
 
-/** When the schedule that made the RolloutGate changes it next. On others the annotation is any user's text. */
+/**
+ * The time at which the RolloutGate's own schedule changes it next. On a RolloutGate without a schedule any user may
+ * have written the annotation.
+ */
 export function nextScheduledChange({ metadata: { labels, annotations } }: RolloutGate): EpochMs | undefined {
   return labels?.[SCHEDULE_NAME_LABEL] ? parseTime(annotations?.[GATE_UNTIL]) : undefined;
 }
 
-/** When its schedule opens the RolloutGate; undefined if it passes, has no schedule, or if that time is past. */
+/**
+ * The time at which its schedule opens the RolloutGate; undefined if it passes, has no schedule, or that time is past.
+ */
 export function scheduledOpening(gate: CountedRolloutGate): EpochMs | undefined {
   const isClosed = gate.spec?.passing === false && gate.overdueSince === undefined;
   return isClosed ? nextScheduledChange(gate) : undefined;

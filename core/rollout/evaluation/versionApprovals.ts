@@ -77,7 +77,7 @@ export function isApproved(all: readonly RolloutGateApprovals[], version: string
   return all.every(({ isEnough }) => isEnough(version));
 }
 
-/** When approvals of these versions expire. */
+/** The times at which approvals of these versions expire. */
 export function expiries(all: readonly RolloutGateApprovals[], versions: ReadonlySet<string>, now: EpochMs): EpochMs[] {
   const ends = all.flatMap(({ rule, given }) =>
     given.flatMap((approval) => (versions.has(approval.version) ? (expiryOf(approval, rule) ?? []) : [])),

@@ -109,7 +109,7 @@ function releaseAuthors(
 
 interface Discovery {
   available: VersionInfo[];
-  /** When a release was discovered; stored only if spec.releaseUpdateInterval is set. */
+  /** The time of the last discovery; stored only if spec.releaseUpdateInterval is set. */
   lastReleaseUpdate?: string;
   problem?: string;
   /** When the next discovery is due. */
@@ -161,7 +161,9 @@ function withLatestDigest(
   return { ...withMetadata(latest, metadata[latest.tag]), firstSeen: formatTime(now) };
 }
 
-/** When the next discovery is due. A last one in the future, from a clock that was set back, does not count. */
+/**
+ * The time of the next discovery. A last discovery in the future, from before the clock was set back, doesn't count.
+ */
 function nextDiscovery({ spec, status }: Rollout, now: EpochMs): EpochMs | undefined {
   const interval = parseDuration(spec?.releaseUpdateInterval);
   const last = parseTime(status?.lastReleaseUpdate);

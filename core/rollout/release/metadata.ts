@@ -45,9 +45,9 @@ export function metadataWanted(
 }
 
 /**
- * When to look up metadata again that the registry has not returned; undefined: at the next sync.
- * A release that is older than a minute waits for the resync every ten minutes: if a registry cannot be read at all,
- * shorter intervals would sync every Rollout each time.
+ * The time of the next lookup of metadata that the registry has not returned; undefined for the next sync. For a
+ * release older than a minute that is the resync every ten minutes: with a registry that can't be read, shorter
+ * intervals would sync every Rollout each time.
  * @param awaited tags whose metadata decides something
  */
 export function metadataRequeueAt(
