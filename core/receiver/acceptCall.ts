@@ -23,7 +23,7 @@ export type CallDecision =
   | { status: 400 | 429; reason: string; retryAfterSeconds?: number };
 
 interface VerifiedCall {
-  /** When the sender made it. */
+  /** The time of the call, by the sender's clock. */
   at: EpochMs;
   /** Hashes that identify the call. */
   hashes: string[];
@@ -35,7 +35,7 @@ interface VerifiedCall {
 export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDecision {
   const reject = (reason: string): CallDecision => ({ status: 400, reason });
   const { at, hashes, by } = call;
-  // A call to an earlier Gate of this name must not count again: that Gate had the record of its use.
+  // A call to an earlier Gate of this name must not count again: the record of its use was on that Gate.
   const created = parseTime(gate.metadata.creationTimestamp);
   if (created !== undefined && at < created) return reject('the call is from before the Gate was created');
   const used = parseUsedCalls(gate.metadata.annotations?.[USED_CALLS], now);
@@ -107,11 +107,11 @@ function parseCallBody(bytes: Uint8Array): CallBody | { problem: string } {
 // one twice. The annotation's text: `<unix seconds>:<hash>` joined with `,`, oldest first.
 
 /**
- * How long a used call is stored. The timestamp of a signed call may be five minutes ahead or behind, so after ten
- * minutes the call is too old to be accepted. An ID token is too old earlier.
+ * The time for which a used call is stored. The timestamp of a signed call may be five minutes ahead or behind, so
+ * after ten minutes the call is too old to be accepted. ID tokens expire earlier.
  */
 const KEEP_MS = 10 * 60_000 + 1000;
-/** Calls that one Gate takes in a minute, all replicas together. */
+/** The most calls that one Gate accepts in a minute, in all replicas together. */
 const CALLS_PER_MINUTE = 10;
 
 interface UsedCall {
@@ -124,7 +124,7 @@ function parseUsedCalls(text: string | undefined, now: EpochMs): UsedCall[] {
   return (text ?? '').split(',').flatMap((entry) => {
     const [, seconds, hashes] = /^(\d{1,12}):([0-9a-f.]{16,40})$/.exec(entry) ?? [];
     const at = Number(seconds) * 1000;
-    // A time in the future would count as the last minute's until long after it.
+    // A call with a time in the future would count towards the last minute for too long.
     const counts = at <= now + CLOCK_TOLERANCE_MS && now - at < KEEP_MS;
     return hashes !== undefined && counts ? [{ at, hashes: hashes.split('.') }] : [];
   });

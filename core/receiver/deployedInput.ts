@@ -5,7 +5,10 @@ import { isLegalTag } from '../kube/tag.ts';
 import { isDigest } from '../releaseCopy/manifest.ts';
 
 export interface DeployedInput {
-  /** The same for every version of the Rollout, and after it is created again: ResourceSets make names of it. */
+  /**
+   * The input's id. ResourceSets derive names from it, so it is the same for every version of the Rollout, and after
+   * the Rollout is created again.
+   */
   id: string;
   namespace: string;
   rollout: string;
@@ -17,8 +20,8 @@ export interface DeployedInput {
 }
 
 /**
- * The input; undefined if nothing is deployed. ResourceSets render the values into manifests, so that none may be more
- * than one word of YAML.
+ * The input; undefined if nothing is deployed. ResourceSets render the values into manifests, so each must be a single
+ * word of YAML.
  */
 export function deployedInput(rollout: Rollout): DeployedInput | undefined {
   const head = rollout.status?.history?.[0];

@@ -1,9 +1,8 @@
 /**
  * A call with an OIDC ID token that opens or closes a Gate: whether the token has the claims in `spec.receiver.oidc`.
  * The token's signature, issuer and times are verified earlier (server/oidc).
- *
- * A token counts once per Gate. Its signed part identifies it: a signature can be changed and stay valid, and not every
- * issuer gives tokens an id.
+ * A token counts once per Gate, and is identified by its signed part: a signature can be altered and stay valid, and
+ * not every issuer gives tokens an id.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
@@ -22,7 +21,7 @@ export interface IdTokenCall {
   token?: string | undefined;
 }
 
-/** The subject precedes the reason, which has 1024 characters. */
+/** The longest subject: it precedes the reason, and both share 1024 characters. */
 const MAX_SUBJECT_CHARACTERS = 512;
 const MAX_QUOTED_CHARACTERS = 100;
 

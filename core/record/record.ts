@@ -64,9 +64,9 @@ export function textsOf<Name extends string>(entry: Entry, ...names: Name[]): Pa
   return Object.fromEntries(texts) as Partial<Record<Name, string>>;
 }
 
-// Warnings for reasons that are longer than what is stored of them.
+// Warnings about reasons that are shortened when stored.
 
-/** Characters that are stored of the reason in each annotation. */
+/** The most stored characters of the reason in each annotation. */
 const STORED_CHARACTERS = {
   [APPROVE_FOR_REASON]: LIMITS.reason,
   [APPROVE_REASON]: LIMITS.reason,
@@ -78,7 +78,7 @@ const STORED_CHARACTERS = {
 
 type Annotated = Pick<KubeObject, 'metadata'> | null | undefined;
 
-/** A Warning for each reason in this write of a Rollout, RolloutGate or Gate that is stored shortened. */
+/** A Warning for each reason in this write of a Rollout, RolloutGate or Gate that is shortened. */
 export function reasonWarnings(object: Annotated, before: Annotated): string[] {
   return Object.entries(STORED_CHARACTERS).flatMap(([key, most]) => {
     const reason = object?.metadata.annotations?.[key];

@@ -55,7 +55,7 @@ export interface Copying {
   source?: CopySource;
   /** The Rollout's Jobs. */
   jobs: readonly CopyJob[];
-  /** By name of the Job, the Pods of each Job that has ended or has a failed Pod; oldest first. */
+  /** The Pods, oldest first, by the name of their Job; only of Jobs that have ended or have a failed Pod. */
   pods: Readonly<Record<string, readonly AnyObject[]>>;
 }
 
@@ -65,7 +65,7 @@ const MAX_PREFIX_CHARACTERS = 40;
 const DEADLINE_SECONDS = 7200;
 const MAX_RETRIES = 4;
 const CONTAINER = 'copy';
-/** Outcomes that another attempt would have again. */
+/** Outcomes that another attempt would repeat. */
 const FINAL_OUTCOMES: CopyOutcome[] = ['Usage', 'Conflict', 'Denied', 'NotFound', 'Invalid', 'Full'];
 /** The user of the image. */
 const USER_ID = 65532;
@@ -145,9 +145,9 @@ export function copyJob({
 }
 
 /**
- * Why the Job of the wanted name is another one; undefined if it is the wanted Job. Users who may write Jobs can
- * compute the name, and make a Job that ends at once.
- * Fields that the API server and the policies of a cluster have added don't count.
+ * Why the Job with the wanted name isn't the wanted Job; undefined if it is. Users who may write Jobs can compute the
+ * name, and create a Job that ends at once. Fields that the API server and the cluster's policies have added don't
+ * count.
  * @param owner the uid of the Rollout
  */
 function whyForeign(found: CopyJob, wanted: CopyJob, owner: string | undefined): string | undefined {

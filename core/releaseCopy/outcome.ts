@@ -1,4 +1,4 @@
-/** How a copy ends: the exit code shows its Job whether another attempt could end otherwise. */
+/** The outcomes of a copy. By the exit code, its Job decides whether another attempt could end differently. */
 
 /** The outcomes and their exit codes; codes from 128 are signals. */
 export const COPY_OUTCOMES = {

@@ -26,7 +26,9 @@ import { readState } from '../objectGates/objectState.ts';
 export type ApplierWait = NonNullable<FluxBindingStatus['awaits']>;
 type ApplierState = Pick<ApplierWait, 'state' | 'reason'>;
 
-/** How long an object waits for an applier that cannot apply it, before it is resumed without the applier. */
+/**
+ * The time for which an object waits for an applier that can't apply it. After that it is resumed without the applier.
+ */
 const RESUME_ALONE_AFTER_MS = 120_000;
 
 /** The reason of the state Missing if the applier exists, but its inventory lacks the object. */
@@ -99,7 +101,10 @@ function applierStateOf(applier: FluxObject, since: EpochMs, now: EpochMs): Appl
   return { state: hasApplied && isCurrent && hasReconciledSince(applier, since, now) ? 'Done' : 'Asked' };
 }
 
-/** When an object is resumed without its applier, if the applier keeps this state since `from`; undefined: never. */
+/**
+ * The time at which an object is resumed without its applier, if the applier has had this state since `from`; undefined
+ * if never.
+ */
 export function waitEnds({ state }: ApplierState, from: EpochMs): EpochMs | undefined {
   if (state === 'Done' || state === 'Deleting') return from;
   return state === 'Missing' || state === 'Suspended' ? from + RESUME_ALONE_AFTER_MS : undefined;
@@ -145,8 +150,8 @@ export function resumeLabel({ namespace, name }: NamespacedName): string {
 }
 
 /**
- * How many objects may request an apply of the same applier at once: one apply resumes all of them, and the applier's
- * hook gets each of their bindings.
+ * The most objects that request an apply of the same applier at once: one apply resumes all objects, and the applier's
+ * hook gets the binding of each that requests.
  */
 export const MAX_REQUESTING = 10;
 
@@ -187,7 +192,9 @@ export function currentWait(object: FluxObject, status: FluxBindingStatus | unde
   return awaited && isAbout(status?.awaits, awaited) ? status?.awaits : undefined;
 }
 
-/** When the object is resumed without its applier; undefined: never, or the wait is not reported yet. */
+/**
+ * The time at which the object is resumed without its applier; undefined if never, or if the wait isn't reported yet.
+ */
 export function resumedAloneAt(wait: ApplierWait | undefined): EpochMs | undefined {
   const from = parseTime(wait?.stateSince);
   return wait && from !== undefined ? waitEnds(wait, from) : undefined;

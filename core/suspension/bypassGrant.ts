@@ -21,7 +21,7 @@ export interface BypassGrant {
   /** Id of the deployment. */
   id: number;
   grantedAt: EpochMs;
-  /** In the form of `closureKey`, or the hashes of these. */
+  /** The bypassed closures, in the form of `closureKey` or as hashes of it. */
   closures: readonly string[];
 }
 
@@ -32,7 +32,7 @@ class GrantedClosures extends Set<string> {
   }
 }
 
-/** No Gate has such a name. */
+/** The hash of a closure, in a form that no Gate's name can have. */
 const hashOf = (closure: string) => `#${shortHash(closure)}`;
 
 /** A deployment that is never applied must not keep its objects running forever. */
@@ -79,9 +79,9 @@ export function bypassesGates(rollout: Rollout, closures: readonly string[], now
 }
 
 /**
- * When the grant of the newest deployment ends; undefined if the deployment has none, is no longer rolling out, or was
- * retried since: a retry needs no right on the Gates, so a failure ends the grant for good.
- * From then on its objects are held again, even if the deployment is not applied yet.
+ * The end of the newest deployment's grant. From then on its objects are held again, even if the deployment isn't
+ * applied yet. undefined if the deployment has no grant, is no longer rolling out, or was retried: a retry needs no
+ * right on the Gates, so a failure ends the grant for good.
  */
 export function bypassGrantEnds(rollout: Rollout): EpochMs | undefined {
   const grant = bypassGrantOf(rollout);

@@ -134,7 +134,9 @@ export function endsOpening(sent: FluxObject, oldObject: FluxObject | undefined)
   return readState(oldObject)?.is === 'opening' && readState(sent)?.is === 'open';
 }
 
-/** Behind closed Gates: running while a user or a deployment bypasses them, otherwise suspended. */
+/**
+ * The state of an object behind closed Gates: running while a user or a deployment bypasses them, otherwise suspended.
+ */
 function behindClosedGate(
   write: SuspensionWrite,
   previous: PreviousSuspend | undefined,
