@@ -119,7 +119,7 @@ export const SCHEDULED_BY = 'gate.fluxcd.io/scheduled-by';
 export const PIN_RECORD = 'rollout.kuberik.com/pin';
 
 /**
- * In the manifest of a release, `true`: the release can't be undone. It is never rolled back, and no rollback goes past
+ * `true` in the manifest of a release: the release can't be undone. It is never rolled back, and no rollback goes past
  * it.
  */
 export const ROLLBACK_BARRIER = 'rollout.kuberik.com/rollback-barrier';

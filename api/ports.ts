@@ -220,7 +220,7 @@ export interface Requiring {
   namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
 }
 
-/** The same, with the kind and metadata of every governed Flux object. */
+/** The objects that may require Gates, with the kind and metadata of every governed Flux object. */
 export interface RequiringObjects extends Requiring {
   objects: readonly KubeObject[];
 }
@@ -283,7 +283,7 @@ export interface HookCall extends Call {
   events: EventSink;
   metadata: ReleaseMetadataCache;
   measurements: Measurements;
-  /** The same cluster over separate connections, for large reads: inventories. */
+  /** The cluster over separate connections, for large reads such as inventories. */
   healthCluster: ClusterReader;
 }
 

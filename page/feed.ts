@@ -18,9 +18,9 @@ import { Hub, type Snapshot } from './hub.ts';
 import { isBoundKind, WATCHED_KINDS, type WatchedKind } from './objects.ts';
 import { type ShareObject, type ViewChanges, Views } from './views.ts';
 
-/** How long changes are gathered: a release is a dozen writes within a second. */
+/** The time for which changes are gathered: a release is a dozen writes within a second. */
 const GATHER_MS = 80;
-/** How often views are computed again whose time of change has passed. */
+/** The interval at which views whose time of change has passed are computed again. */
 const DUE_MS = 5_000;
 
 interface FeedOptions {

@@ -30,7 +30,7 @@ import { readSelected } from '../tools/read/heldObjects.ts';
 import { readTarget } from '../tools/read/namedObjects.ts';
 import type { Views } from './views.ts';
 
-/** How long answers of access reviews are kept: rights change seldom, and every application needs the same. */
+/** The time for which access reviews are cached: rights seldom change, and every application needs the same. */
 const RIGHTS_CACHED_MS = 30_000;
 const MAX_CACHED_RIGHTS = 10_000;
 /** The most objects in the preview of a freeze. */

@@ -12,7 +12,7 @@ export type Snapshot = Omit<StreamEvents, 'hello' | 'reset' | 'complete'>;
 
 /** The most unsent bytes of a stream. A page that does not read its stream is disconnected, and reconnects. */
 const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
-/** How long a page may take to read a message of the views, before it is disconnected. */
+/** The time within which a page must read a message of the views. Otherwise it is disconnected. */
 const DRAIN_MS = 30_000;
 const ROWS_IN_MESSAGE = 500;
 

@@ -62,7 +62,7 @@ class PlanCache<T> {
 
 /** The most versions that are listed on the page of a Gate. */
 const MAX_WAITING = 50;
-/** How long views of one kind are computed before other work gets its turn: one long calendar takes 0.1 s. */
+/** The time for which views of one kind are computed before other work gets a turn: one long calendar takes 0.1 s. */
 const TURN_MS = 50;
 
 export class Views {

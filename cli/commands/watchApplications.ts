@@ -17,11 +17,11 @@ import { openScreen } from '../terminal/screen.ts';
 import { styleOf } from '../terminal/style.ts';
 import { applicationTrees, changeLines, clusterTree } from '../terminal/tree.ts';
 
-/** How often trees are drawn without a change, because ages grow. */
+/** The interval at which trees are redrawn without a change, because ages grow. */
 const REDRAW_MS = 1000;
-/** How often the goal is checked on a pipe without a change. */
+/** The interval at which the goal is checked on a pipe without a change. */
 const RECHECK_MS = 60_000;
-/** When a cluster that did not answer is read again. */
+/** The time to the next read of a cluster that didn't answer. */
 const RETRY_MS = 15_000;
 
 const LOST = 'Lost connection to the API server; retrying.';

@@ -101,7 +101,7 @@ export function finder<T extends Named>(objects: readonly T[]): (ref: Namespaced
 
 const byKind = new WeakMap<readonly FluxObject[], ReadonlyMap<string, readonly FluxObject[]>>();
 
-/** The same for a list of several kinds. */
+/** Like `finder`, for a list of several kinds. */
 export function objectFinder(
   objects: readonly FluxObject[],
 ): (kind: string, ref: NamespacedName) => FluxObject | undefined {

@@ -37,7 +37,7 @@ export interface CookieJar {
 interface JarOptions {
   /** The keys: the first one encrypts, and each decrypts. */
   keys: () => readonly Uint8Array[];
-  /** How long a cookie of each kind is valid. */
+  /** Seconds for which a cookie of each kind is valid. */
   seconds: Readonly<Record<CookieKind, number>>;
   now: () => number;
 }

@@ -7,10 +7,16 @@ import { type Identity, identityKey } from './identity.ts';
 
 /** The most readers: the objects that each may read are kept in memory. */
 const MAX_READERS = 50;
-/** How long a reader's pages stay without a tab: after a reload or a closed lid everything is still loaded. */
+/**
+ * The time for which a reader's pages are kept without a tab, so that everything is still loaded after a reload or a
+ * closed lid.
+ */
 const IDLE_MS = 5 * 60_000;
 const SWEEP_MS = 30_000;
-/** Between two checks whether a reader may read the whole cluster: a change of rights counts within five minutes. */
+/**
+ * The interval of the check whether a reader may read the whole cluster: a change of rights takes effect within five
+ * minutes.
+ */
 const RIGHTS_MS = 4 * 60_000;
 
 export interface ReaderPages {

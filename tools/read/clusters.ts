@@ -11,7 +11,7 @@ export interface ClusterAnswer<T> {
   problem?: string;
 }
 
-/** How long the first answers are awaited, so that most clusters are in their order. */
+/** The time to wait for first answers, so that most clusters appear in their order. */
 const FIRST_ANSWERS_MS = 2000;
 
 /** The answers of the clusters: first those within FIRST_ANSWERS_MS, then each when it comes. */

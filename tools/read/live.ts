@@ -19,7 +19,7 @@ interface LiveOptions {
   signal: AbortSignal;
 }
 
-/** How long changes are gathered for one update: they come in bursts. */
+/** The time for which changes are gathered for one update: they come in bursts. */
 const GATHER_MS = 80;
 
 type WatchedKind = KindName | 'Namespace';

@@ -43,7 +43,7 @@ import {
 } from './plannedWrite.ts';
 import { tagProblem } from './rolloutWrites.ts';
 
-/** When a Gate is closed. */
+/** The time span in which a Gate is closed. */
 export interface ClosedSpan {
   /** The beginning; absent: now. */
   at?: EpochMs | undefined;
@@ -239,7 +239,7 @@ export function gateAfter(gate: Gate, change: Readonly<Record<string, string | n
 }
 
 /**
- * When the Gate is closed: ` at … until …`. `after`: the Gate after the write; its own spec decides the end.
+ * The text for a closed time span: ` at … until …`. `after`: the Gate after the write; its own spec decides the end.
  * `end`: the requested one.
  */
 function closureText(after: Gate, { at, end }: Closure, now: EpochMs): string {
