@@ -10,7 +10,7 @@ export interface ClusterRolloutBudget {
   kind: string;
   metadata: ObjectMeta;
   /**
-   * Which Rollouts share the budget, and how wide it is.
+   * The Rollouts that share the budget, and its size.
    */
   spec: {
     /**
@@ -70,11 +70,11 @@ export interface ClusterRolloutBudget {
       }[];
     };
     /**
-     * How many Rollouts may deploy or bake at once: a number, or a percentage of the selected Rollouts, rounded up. With 0 or 0% no deployment begins.
+     * The most Rollouts that may deploy or bake at once: a number, or a percentage of the selected Rollouts, rounded up. With 0 or 0% no deployment begins.
      */
     maxConcurrent: number | string;
     /**
-     * After how many failures of a version no other Rollout deploys it, until a user continues it: a number, or a percentage of the selected Rollouts, rounded up. Absent: failures block nothing.
+     * The number of failures of a version that stops it in all other Rollouts until a user continues it: a number, or a percentage of the selected Rollouts, rounded up. Absent: failures block nothing.
      */
     maxFailures?: number | string;
     /**
@@ -100,7 +100,7 @@ export interface ClusterRolloutBudget {
     slotTimeout?: string;
   };
   /**
-   * Who has a slot, who waits, and how far each version is.
+   * The Rollouts with slots, those that wait, and the progress of each version.
    */
   status?: {
     /**

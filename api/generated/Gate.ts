@@ -152,7 +152,7 @@ export interface Gate {
       };
     };
     /**
-     * Approvals with which a Rollout may deploy a version while the Gate is closed. No request opens such a Gate. The annotation approve.gate.fluxcd.io/for approves a version.
+     * Approvals with which a Rollout may deploy a version while the Gate is closed. A request can't open such a Gate. The annotation approve.gate.fluxcd.io/for approves a version.
      */
     approvals?: {
       /**

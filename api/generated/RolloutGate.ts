@@ -23,7 +23,7 @@ export interface RolloutGate {
       name: string;
     };
     /**
-     * False blocks every version, unless it is deployed manually.
+     * False blocks every version that isn't deployed manually.
      */
     passing: boolean;
     /**
