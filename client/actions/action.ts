@@ -5,7 +5,7 @@ import { refKey } from '../../core/kube/names.ts';
 import type { Right } from '../explain/application.ts';
 import type { FreezeRequest } from './writes/freeze.ts';
 
-/** What an action does: mostly its command's name. */
+/** The kind of an action, usually the name of its command. */
 export type ActionType =
   | 'deploy'
   | 'pin'
@@ -32,9 +32,9 @@ export interface ActionRequest {
   /** The object to write. */
   object: NamespacedName & { kind: KindName };
   version?: string;
-  /** At a budget: the image of the version, if several are possible. */
+  /** Only for a budget: the image of the version, if several are possible. */
   image?: string;
-  /** At a Gate: the Rollout of the version. */
+  /** Only for a Gate: the Rollout of the version. */
   rollout?: NamespacedName;
   /** The Gate in `spec.gates` of a Rollout. */
   gate?: NamespacedName;
@@ -45,7 +45,7 @@ export interface ActionRequest {
 }
 
 export interface Action {
-  /** Unique in a list. */
+  /** The action's key, unique in a list. */
   id: string;
   /** The request without the reason. */
   request: ActionRequest;
@@ -58,7 +58,7 @@ export interface Action {
   rights: Right[];
   /** The object to write, if it could be read. */
   found?: AnyObject;
-  /** The state that the action is offered for, in words: the write is refused in another one. */
+  /** The state that the action is offered for, in words: in any other state the write is rejected. */
   basis?: string;
   /** The text that the user has to type first. */
   confirm?: string;
@@ -92,7 +92,7 @@ export function freezeRights({ object, freeze }: ActionRequest, existing: AnyObj
 
 /**
  * The rights that the user lacks, `patch on rollouts shop/web and bypass on gates shop/freeze`; empty if none.
- * `rights`: by their keys; an unknown one is lacking.
+ * `rights`: the known rights by their keys; an unknown one counts as lacking.
  */
 export function lackingText(needed: readonly Right[], rights: Readonly<Record<string, boolean | undefined>>): string {
   return needed

@@ -49,7 +49,7 @@ export function linesOf(
   return { command: command ?? kubectl, kubectl };
 }
 
-/** The command lines for another cluster than that of the current context. */
+/** The command lines with flags, for another cluster than that of the current context. */
 export function inContext(lines: string, context: string): string {
   return withFlags(lines, ['--context', context]);
 }
@@ -76,8 +76,8 @@ export function commandViewsOf(actions: readonly Action[], now: EpochMs): Comman
 }
 
 /**
- * An object that could not be read, with the fields that its write depends on: with the annotations that the write
- * removes. undefined for a write that replaces a list, and for one that creates a Gate.
+ * Stands in for an object that could not be read: it has the fields that the write depends on, such as annotations that
+ * the write removes. undefined for a write that replaces a list or creates a Gate.
  */
 function sketchOf({ type, object, version, image }: ActionRequest): AnyObject | undefined {
   const sketch = (spec: object, annotations: Record<string, string> = {}, status = {}) => ({

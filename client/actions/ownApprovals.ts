@@ -1,4 +1,4 @@
-/** Replaces the approval of a version that the user has approved already by the withdrawal. */
+/** Offers the withdrawal instead of the approval if the user has already approved a version. */
 import { APPROVAL_KEYS, recordedOn } from '../../core/approval/approvalRecord.ts';
 import { refKey } from '../../core/kube/names.ts';
 import type { Action } from './action.ts';

@@ -176,7 +176,7 @@ function rejectActions(blocking: readonly Step[], version: string, { rolloutGate
   );
 }
 
-/** The approvals that remove a rejection; not primary, since a user has rejected the version. */
+/** The approvals that end a rejection. They are never primary, because a user has rejected the version. */
 function unrejectActions(steps: readonly Step[], version: string, { rolloutGates }: RelatedGates): Action[] {
   return steps.flatMap(({ kind, state, object, id }) => {
     const gate = kind === 'rolloutGate' && state === 'failed' && object ? finder(rolloutGates)(object) : undefined;
@@ -218,8 +218,8 @@ function refOf({ kind, namespace, name }: ObjectRef) {
 type KnownVersions = Pick<Application, 'namespace' | 'name' | 'pinned' | 'runs' | 'history'>;
 
 /**
- * Actions on one version of an application. For a version that ran before only the rollback: deployed manually, it
- * would be replaced by the newer one at once.
+ * Actions on one version of an application. For a version that ran before, only the rollback: after a manual deployment
+ * the newer version would replace it at once.
  */
 export function versionActions(application: KnownVersions, version: string): Action[] {
   const { namespace, name, runs, history } = application;

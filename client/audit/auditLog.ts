@@ -24,7 +24,7 @@ const KIND_BY_RESOURCE = new Map(
   [...RULE_KINDS, ...GOVERNED].map((kind) => [`${KINDS[kind].group}/${KINDS[kind].resource}`, kind]),
 );
 
-/** The users of controllers, the cluster's and our own, whose writes carry out other users' decisions. */
+/** The users of controllers, the cluster's and ours, whose writes carry out decisions of other users. */
 const CONTROLLERS = /^system:(kube-|node:|apiserver|serviceaccount:(kube-system|metacontroller|rollout-hooks):)/;
 /** Our own accounts. Their writes to Gates are the calls of pipelines to the receiver. */
 const OWN = /^system:serviceaccount:rollout-hooks:/;

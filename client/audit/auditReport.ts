@@ -5,7 +5,7 @@ import type { AuditObject, AuditRecord, AuditSource } from '../../core/audit/aud
 import { refOf } from '../../core/audit/objectRecords.ts';
 import { parseTime } from '../../core/kube/time.ts';
 
-/** A gap of the sources. The report lists it, because no record would read as "nothing happened". */
+/** A gap of the sources. The report lists gaps, because a missing record would look like "nothing happened". */
 export type AuditGap =
   /** A history that begins after `since`: older entries were dropped. */
   | { kind: 'HistoryBegins'; object: AuditObject; at: string }

@@ -20,7 +20,7 @@ export interface BudgetVersionView {
   /** Whether failures hold the version, until a user continues it. */
   held: boolean;
   failed: number;
-  /** The user who continued the version in spite of failures. */
+  /** The user who continued the version despite its failures. */
   continuedBy?: string;
   waves: WaveView[];
 }

@@ -47,7 +47,7 @@ export interface Choices {
   noBake?: true | undefined;
 }
 
-/** The default bake of a new Rollout. Without it no version is watched and none fails, which users have to choose. */
+/** The default bake of a new Rollout. Without a bake, which users must choose, no version is watched and none fails. */
 export const DEFAULT_BAKE = { bakeTime: '10m', deployTimeout: '30m' } as const;
 
 export interface Adoption {

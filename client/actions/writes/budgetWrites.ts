@@ -1,4 +1,4 @@
-/** The write of a budget: continue a version in spite of its failures. */
+/** The write of a budget: continue a version despite its failures. */
 import { CONTINUE } from '../../../api/annotations.ts';
 import type { Budget, BudgetVersion } from '../../../api/types.ts';
 import { pendingContinue } from '../../../core/budget/continueRequest.ts';

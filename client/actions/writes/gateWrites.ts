@@ -47,9 +47,9 @@ import { tagProblem } from './rolloutWrites.ts';
 export interface ClosedSpan {
   /** The beginning; absent: now. */
   at?: EpochMs | undefined;
-  /** The milliseconds from the beginning, instead of `until`. */
+  /** The duration in milliseconds, instead of `until`. */
   lasts?: number | undefined;
-  /** The end. Without an end, a user opens the Gate. */
+  /** The end; absent: until a user opens the Gate. */
   until?: EpochMs | undefined;
 }
 
