@@ -41,6 +41,8 @@ const TIMED_FAULTS = {
   turnDuringWrite: 5,
   /** A request for a version that waits for a Gate is withdrawn without the caches seeing it, then the Gate opens. */
   withdrawUnseen: 4,
+  /** A HealthCheck fails without the caches seeing it, as soon as a bake begins. */
+  failUnseen: 4,
 } as const;
 /** Sequences of user actions with exact timing, with weights. */
 const SEQUENCES = {

@@ -264,6 +264,18 @@ class Run {
         await this.#openAll(team);
       });
     },
+    failUnseen: (team) =>
+      this.#atEvent(
+        ({ object, before }) =>
+          object.kind === 'Rollout' &&
+          object.metadata.namespace === team.namespace &&
+          object.status?.history?.[0]?.bakeStatus === 'InProgress' &&
+          before?.status?.history?.[0]?.bakeStatus !== 'InProgress',
+        () => {
+          this.cluster.hold('kuberik.com/healthchecks', 8 * SECOND);
+          this.#attempt(`fail ${team.namespace}`, () => team.fail());
+        },
+      ),
     turnDuringWrite: (team) => {
       const delayMs = this.#dice.next() * 12;
       const action = this.#any(['open', 'close', 'close'] as const);
