@@ -14,6 +14,7 @@ import {
 } from '../client/board/adoptViews.ts';
 import type { Answer, Rights } from '../client/board/pageMessages.ts';
 import type { Right } from '../client/explain/application.ts';
+import { pluralOf } from '../core/text/count.ts';
 import { isApiError, type KubeClient } from '../tools/kube/kubeClient.ts';
 import { additionLines, annotationLines, PLAIN_STYLE } from '../tools/kube/objectText.ts';
 import { Problem } from '../tools/kube/problem.ts';
@@ -61,7 +62,7 @@ export function createAdoptHandlers({ client, namespace, fallback, rollouts, rig
           });
         } catch (error) {
           if (!isApiError(error)) throw error;
-          unread.push(`${kind}s: ${error.message}`);
+          unread.push(`${pluralOf(kind)}: ${error.message}`);
           return [];
         }
       };

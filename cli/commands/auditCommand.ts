@@ -7,6 +7,7 @@ import type { AuditRecord } from '../../core/audit/auditRecord.ts';
 import { type CoreEvent, recordsOfEvent } from '../../core/audit/eventRecords.ts';
 import { AUDITED_KINDS, recordsOfObject } from '../../core/audit/objectRecords.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';
+import { pluralOf } from '../../core/text/count.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
@@ -84,7 +85,7 @@ async function readRecords({ client }: Cluster, namespace: string | undefined, s
     gaps: [
       ...rollouts.flatMap((rollout) => historyGap(rollout, since)),
       ...[...reasons].map(([why, of]): AuditGap => {
-        return { kind: 'NotRead', what: of.map(({ kind }) => `${kind}s`).join(', '), why };
+        return { kind: 'NotRead', what: of.map(({ kind }) => pluralOf(kind)).join(', '), why };
       }),
       ...(unread.some(({ kind }) => kind === 'Event') ? [] : eventGap(events, since)),
     ],

@@ -5,6 +5,7 @@ import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { gatesNamedBy, requiredGatesOfBinding } from '../../core/gate/gateRefs.ts';
 import { byRefKey, refKey, uniqueRefs } from '../../core/kube/names.ts';
+import { pluralOf } from '../../core/text/count.ts';
 
 /** Why a kind could not be read. */
 export const UNREAD = {
@@ -63,7 +64,9 @@ export function unreadAbout({ unread }: RelatedObjects, bound: readonly FluxBind
 
 /** Unread kinds as text, `RolloutGates in apps: you aren't allowed to read this kind`, sorted. */
 export function unreadTexts(unread: readonly Unread[]): string[] {
-  return unread.map(({ kind, namespace, why }) => `${kind}s${namespace ? ` in ${namespace}` : ''}: ${why}`).sort();
+  return unread
+    .map(({ kind, namespace, why }) => `${pluralOf(kind)}${namespace ? ` in ${namespace}` : ''}: ${why}`)
+    .sort();
 }
 
 /** The reference in `namespace/name`, the reverse of `refKey`. `home`: the namespace of a name alone. */

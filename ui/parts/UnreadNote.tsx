@@ -1,6 +1,7 @@
 /** Notices about the kinds that can't be shown. */
 import { BOUND_KINDS } from '../../api/kinds.ts';
 import type { KindState } from '../../client/board/pageMessages.ts';
+import { pluralOf } from '../../core/text/count.ts';
 import { kinds } from '../state/stream.ts';
 
 /** The kinds of bound objects, of which the page reads only failures. */
@@ -30,9 +31,9 @@ function UnreadOf({ cluster, states, of }: UnreadOfProps) {
   if (hasNoRollouts && cluster === undefined) return null;
   const shown = hasNoRollouts ? ['Rollout', ...of] : of;
   const ofHere = states.filter(({ kind }) => shown.includes(kind));
-  const everywhere = ofHere.filter(isMissing).map(({ kind }) => `${kind}s`);
+  const everywhere = ofHere.filter(isMissing).map(({ kind }) => pluralOf(kind));
   const inSome = ofHere.flatMap(({ kind, forbiddenIn }) =>
-    forbiddenIn ? [`${kind}s in ${forbiddenIn.join(', ')}`] : [],
+    forbiddenIn ? [`${pluralOf(kind)} in ${forbiddenIn.join(', ')}`] : [],
   );
   const missing = [...(everywhere.length > 0 ? [everywhere.join(', ')] : []), ...inSome];
   const narrowed = states.find(({ kind, namespace }) => namespace && !BOUND.includes(kind));
