@@ -61,18 +61,33 @@ interface Workload extends AnyObject {
 const containersOf = ({ spec }: Workload) => spec.template.spec.containers;
 const runsMetacontroller = ({ image }: { image?: string }) => image?.includes('metacontroller') ?? false;
 
-/** The Deployment or StatefulSet of Metacontroller; undefined if none can be found. */
+/** The user name of the workload's ServiceAccount. */
+function accountOf({ metadata, spec }: Workload): string {
+  return `system:serviceaccount:${metadata.namespace}:${spec.template.spec.serviceAccountName ?? 'default'}`;
+}
+
+const isServer = ({ metadata }: Workload) =>
+  metadata.namespace === 'rollout-hooks' && metadata.name === 'rollout-hooks';
+const envOf = (workload: Workload) => containersOf(workload).flatMap(({ env }) => env ?? []);
+/** The user whose writes the hook server takes for Metacontroller's. */
+const trustedUser = (server: Workload) => envOf(server).find(({ name }) => name === 'METACONTROLLER_USER')?.value;
+
+/**
+ * The Deployment or StatefulSet of Metacontroller; undefined if none can be found. Other products may bring one of
+ * their own: ours is the one that the hook server trusts.
+ */
 async function findMetacontroller(list: ReturnType<typeof reader>['list']): Promise<Workload | undefined> {
   const kinds = ['statefulsets', 'deployments'].map((resource) => list<Workload>({ apiVersion: 'apps/v1', resource }));
   const workloads = (await Promise.all(kinds)).flatMap((found) => found ?? []);
-  return workloads.find((workload) => containersOf(workload).some(runsMetacontroller));
+  const found = workloads.filter((workload) => containersOf(workload).some(runsMetacontroller));
+  const server = workloads.find(isServer);
+  return found.find((workload) => server && accountOf(workload) === trustedUser(server)) ?? found[0];
 }
 
 /** The user name of Metacontroller's ServiceAccount; undefined if its Deployment or StatefulSet can't be found. */
 export async function metacontrollerUser(inputs: CheckInputs): Promise<string | undefined> {
   const found = await findMetacontroller(reader(inputs, ABOUT).list);
-  const { serviceAccountName = 'default' } = found?.spec.template.spec ?? {};
-  return found && `system:serviceaccount:${found.metadata.namespace}:${serviceAccountName}`;
+  return found && accountOf(found);
 }
 
 /** Whether the tag of the image is that of a version before the oldest one; a tag without a version isn't. */
@@ -153,7 +168,7 @@ export const checkServer: Check = async (inputs) => {
   const about = 'Hook server';
   const { list, notes } = reader(inputs, about);
   const found = await list<Workload>({ apiVersion: 'apps/v1', resource: 'deployments', namespace: 'rollout-hooks' });
-  const server = found?.find(({ metadata }) => metadata.name === 'rollout-hooks');
+  const server = found?.find(isServer);
   if (!server) {
     return notes().length > 0
       ? notes()
@@ -161,10 +176,9 @@ export const checkServer: Check = async (inputs) => {
   }
   const ready: number = server.status?.readyReplicas ?? 0;
   const wanted = server.spec.replicas ?? 1;
-  const env = containersOf(server).flatMap((container) => container.env ?? []);
-  const user = env.find(({ name }) => name === 'METACONTROLLER_USER')?.value;
+  const user = trustedUser(server);
   const account = await metacontrollerUser(inputs);
-  const isRestricted = env.some(({ name, value }) => name === 'NO_CROSS_NAMESPACE_REFS' && value === 'true');
+  const isRestricted = envOf(server).some(({ name, value }) => name === 'NO_CROSS_NAMESPACE_REFS' && value === 'true');
   const text = `${ready} of ${wanted} replicas are ready`;
   const isReady = ready >= wanted;
   return [
