@@ -32,8 +32,8 @@ export function brokenSince(
 }
 
 /**
- * The time at which a missing object of the inventory last existed, if the grace period since then is over. @param
- * applied the time at which Flux had applied everything; undefined while it has not, or if the time is unknown
+ * The time at which a missing object of the inventory last existed, if the grace period since then is over.
+ * @param applied the time at which Flux had applied everything; undefined while it has not, or if the time is unknown
  */
 export function deletedSince(
   applied: EpochMs | undefined,

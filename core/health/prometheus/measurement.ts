@@ -20,7 +20,10 @@ type Stored = NonNullable<NonNullable<HealthStatus['prometheus']>['measurements'
 /** Limit for the measurements in the status, as in its CRD. */
 export const MAX_MEASUREMENTS = 10;
 
-/** The time of the next measurement. @param cutoff the time from which measurements count for the current deployment */
+/**
+ * The time of the next measurement.
+ * @param cutoff the time from which measurements count for the current deployment
+ */
 export function dueAt(
   status: HealthStatus | undefined,
   { intervalMs }: MetricCheck,
