@@ -8,7 +8,12 @@ import type { NamespacedName } from '../api/kubernetes.ts';
 import type { ClusterReader, HookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { isTooMany } from '../core/gate/gateRefs.ts';
-import { type GateSelectors, reachesBeyond, selectingGateLists } from '../core/gate/gateSelection.ts';
+import {
+  type GateSelectors,
+  listOfGatesLabelledBefore,
+  reachesBeyond,
+  selectingGateLists,
+} from '../core/gate/gateSelection.ts';
 import { boundLabel, byRefKey, refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { inParallel } from './inParallel.ts';
@@ -65,16 +70,21 @@ export async function listSelecting(
   namespace: string,
   cluster: ClusterReader,
 ): Promise<{ gates: Gate[]; truncated: boolean }> {
+  return readLists(selectingGateLists(namespace), cluster);
+}
+
+async function readLists(refs: ReturnType<typeof selectingGateLists>, cluster: ClusterReader) {
   const limits = { atMost: LIMITS.selectingGates, maxBytes: LIMITS.selectingGatesBytes };
-  const lists = await Promise.all(
-    selectingGateLists(namespace).map((list) => cluster.listAtMost<Gate>({ ...list, ...limits })),
-  );
+  const lists = await Promise.all(refs.map((list) => cluster.listAtMost<Gate>({ ...list, ...limits })));
   return { gates: lists.flatMap(({ listed }) => listed), truncated: lists.some(({ isTruncated }) => isTruncated) };
 }
 
-/** These Gates, with the labels of the Namespace if one selects by them. */
+/** These Gates and those labelled by the version before, with the labels of the Namespace if one selects by them. */
 export async function readSelectors(namespace: string, cluster: ClusterReader): Promise<GateSelectors> {
-  const { gates, truncated } = await listSelecting(namespace, cluster);
+  const { gates, truncated } = await readLists(
+    [...selectingGateLists(namespace), listOfGatesLabelledBefore()],
+    cluster,
+  );
   return { gates, namespaceLabels: await labelsSelectedBy(gates, namespace, cluster), truncated };
 }
 

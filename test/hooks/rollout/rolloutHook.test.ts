@@ -173,6 +173,7 @@ describe('sync', () => {
     expect(reads).toEqual([
       'list gates',
       'list gates team-a',
+      'list gates',
       'list rolloutgates team-a spec.rolloutRef.name=app',
       'get gates team-a of-object',
       'get gates team-a own',
@@ -267,6 +268,7 @@ describe('sync', () => {
     const readForGates = [
       'list gates',
       'list gates team-a',
+      'list gates',
       'list rolloutgates team-a spec.rolloutRef.name=app',
       'list clusterrolloutbudgets',
       'list rolloutbudgets team-a',

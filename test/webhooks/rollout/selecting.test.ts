@@ -55,6 +55,15 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
     });
   });
 
+  it.each([
+    ['of its own namespace', selecting('weekend', 'closed', selects)],
+    ['of another one', selecting('weekend', 'closed', { ...selects, namespaceSelector: {} }, 'ops')],
+  ])('denies it while a Gate %s still has the labels of the version before', async (_, gate) => {
+    const { 'gate.fluxcd.io/selects': _added, ...before } = gate.metadata.labels;
+    const stored = { ...gate, metadata: { ...gate.metadata, labels: before } };
+    expect(await decide(labelled({}), held, [stored])).toMatchObject({ allowed: false });
+  });
+
   it.each<[string, Rollout, Rollout]>([
     ['other labels', labelled({ tier: 'gold', app: 'b' }), held],
     ['a change of the spec', labelled({ tier: 'gold', app: 'a' }, { wantedVersion: '1.0.0' }), held],
