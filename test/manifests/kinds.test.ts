@@ -41,7 +41,9 @@ describe('every governed kind of Flux', () => {
     const covered = resourceRules.flatMap(({ apiGroups, resources }: any) =>
       resources.map((r: string) => `${apiGroups[0]}/${r}`),
     );
-    expect(covered.sort()).toEqual(governed.map((each) => `${each}/status`).sort());
+    // An ImagePolicy isn't governed, but its status decides what a Rollout deploys.
+    const trusted = [...governed, `${KINDS.ImagePolicy.group}/${KINDS.ImagePolicy.resource}`];
+    expect(covered.sort()).toEqual(trusted.map((each) => `${each}/status`).sort());
   });
 
   it.each(['flux-', 'hold-'])('is decorated by %s*, one controller for each Flux component', (prefix) => {
