@@ -737,7 +737,7 @@ export interface Rollout {
      */
     blockers?: {
       /**
-       * Problem: of the Rollout itself (see Ready). Bake, Failure: of the previous version. Upstream: a Rollout of spec.after.
+       * Problem: of the Rollout itself, or a missing ImagePolicy (see Ready). Bake, Failure: of the previous version. Upstream: a Rollout of spec.after.
        */
       type:
         | 'Problem'
@@ -757,7 +757,7 @@ export interface Rollout {
        */
       effect: 'Blocks' | 'Waits';
       /**
-       * The reason of the corresponding condition, such as GateClosed; ReleaseRejected if a RolloutGate rejects the requested version.
+       * The reason of the corresponding condition, such as GateClosed; ReleaseRejected if a RolloutGate rejects the requested version; ImagePolicyNotFound if there is no ImagePolicy.
        */
       reason: string;
       /**

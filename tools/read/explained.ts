@@ -1,4 +1,5 @@
 /** Explains an object: reads the inputs of its explanation. */
+import { IMAGE_POLICY_NOT_FOUND } from '../../api/conditions.ts';
 import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import { FLUX_BINDINGS, governedKindOf, KINDS, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -20,7 +21,6 @@ import type { NextDeployment } from '../../core/gate/gateApprovals.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { groupOf, identityOf, objectName, refKey } from '../../core/kube/names.ts';
 import { recordedRefs } from '../../core/objectGates/objectGates.ts';
-import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 import { listInAnyVersion, type NamedTarget } from './namedObjects.ts';
 import { optionalReader } from './optionalReads.ts';
@@ -40,7 +40,7 @@ export async function explainObject(
       const related = await readRelated(client, [rollout]);
       const app = explainRollout(rollout, related, now);
       const found = explanationOf(app, rolloutActions(rollout, app, related, now));
-      const more = await Promise.all([readWaves(client, rollout, app), readPolicies(client, rollout, app)]);
+      const more = await Promise.all([readWaves(client, rollout, app), readPolicies(client, rollout)]);
       return { ...found, causes: [...found.causes, ...more.flat()] };
     }
     case 'Gate':
@@ -96,8 +96,8 @@ async function readWaves(client: KubeClient, { status }: Rollout, { steps, waiti
 }
 
 /** The ImagePolicies to choose from, for a Rollout whose own does not exist. */
-async function readPolicies(client: KubeClient, rollout: Rollout, { state }: Application): Promise<Cause[]> {
-  const ref = state === 'problem' ? policyRef(rollout) : undefined;
+async function readPolicies(client: KubeClient, { status }: Rollout): Promise<Cause[]> {
+  const ref = status?.blockers?.find(({ reason }) => reason === IMAGE_POLICY_NOT_FOUND)?.object;
   if (!ref) return [];
   const policies = await readable(listInAnyVersion<ImagePolicy>(client, 'ImagePolicy', ref.namespace));
   const names = policies?.map(({ metadata }) => metadata.name ?? '');

@@ -1,6 +1,6 @@
 /** The explanation of a Rollout, from its status and its related objects. */
 import { WATCHES_LABEL } from '../../../api/annotations.ts';
-import { READY } from '../../../api/conditions.ts';
+import { IMAGE_POLICY_NOT_FOUND, READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { bindingsOfRollout } from '../../../core/binding/boundObjects.ts';
@@ -224,11 +224,13 @@ function nextOf(
   if (head && isUnfinished(head) && (bakes || version === undefined))
     return nextOfHeld(head, bound, steps) ?? nextOfDeployment(head, { bakes, hasTimeout, isRecovery }, steps);
   if (version !== undefined) return nextOfVersion(rollout, steps, version);
-  return hasFailed(rollout)
-    ? {
-        text: 'no automatic change until the problem is corrected. The command doctor checks what the Rollout references',
-      }
-    : undefined;
+  if (!hasFailed(rollout)) return undefined;
+  const missing = storedBlockers(rollout, undefined).find(({ reason }) => reason === IMAGE_POLICY_NOT_FOUND);
+  return {
+    text: missing
+      ? `no automatic change until ${titleOf(missing)} exists: create it, or correct spec.releasesImagePolicy`
+      : 'no automatic change until the problem is corrected. The command doctor checks what the Rollout references',
+  };
 }
 
 /** The next change of a deployment whose bound object waits for a closed Gate; undefined for another one. */

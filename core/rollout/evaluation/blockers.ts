@@ -6,6 +6,7 @@
 import { LISTED } from '../../../api/annotations.ts';
 import {
   GATE_CLOSED,
+  IMAGE_POLICY_NOT_FOUND,
   WAITING_FOR_BUDGET,
   WAITING_FOR_ROLLOUT_GATES,
   WAITING_FOR_ROLLOUTS,
@@ -19,6 +20,7 @@ import { few } from '../../kube/firstFew.ts';
 import { identityOf } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
+import { policyRef } from '../../policy/imagePolicy.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { pinRecordOf } from '../../record/pinRecord.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
@@ -123,14 +125,21 @@ export function isBlockedBy(blockers: readonly Blocker[], version: string): bool
   return blockers.some((each) => each.version === undefined || each.version === version);
 }
 
-/** Problems of the Rollout itself, which Ready reports. */
-function problemBlockers({ observed, config, choice }: BlockerInputs): Blocker[] {
+/** Problems of the Rollout itself and its missing ImagePolicy, which Ready reports. */
+function problemBlockers({ observed: { rollout, imagePolicy }, config, choice }: BlockerInputs): Blocker[] {
   const { version } = choice;
+  const problem = { type: 'Problem', effect: 'Blocks', ...(version !== undefined && { version }) } as const;
   // Without its ImagePolicy the order of releases is unknown; a manual deployment and a rollback need no order.
-  const isUnordered = version !== undefined && isForward(choice) && observed.imagePolicy === undefined;
+  const lacksPolicy = imagePolicy === undefined && (version === undefined || isForward(choice));
+  const missing = lacksPolicy ? policyRef(rollout) : undefined;
   const isUnselectable = choice.is === 'impossible' && choice.rejectedBy === undefined;
-  if (!isUnselectable && config.problems.length === 0 && !isUnordered) return [];
-  return [{ type: 'Problem', effect: 'Blocks', reason: 'RolloutFailed', ...(version !== undefined && { version }) }];
+  const hasFailed = isUnselectable || config.problems.length > 0 || (lacksPolicy && !missing);
+  return [
+    ...(hasFailed ? [{ ...problem, reason: 'RolloutFailed' }] : []),
+    ...(missing
+      ? [{ ...problem, reason: IMAGE_POLICY_NOT_FOUND, object: { kind: KINDS.ImagePolicy.kind, ...missing } }]
+      : []),
+  ];
 }
 
 /** The copy that the deployment waits for. A failed copy is retried only after a user has fixed its cause. */
