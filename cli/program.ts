@@ -1,6 +1,6 @@
 /** Parses the command line. All commands are listed by name; only the called one is loaded. */
 import { Command, CommanderError, Option } from 'commander';
-import { few } from '../core/kube/firstFew.ts';
+import { few } from '../core/text/firstFew.ts';
 import { EXIT } from '../tools/kube/problem.ts';
 import {
   COMMON_EXIT_CODES,

@@ -5,11 +5,11 @@ import type { AnyObject } from '../api/kubernetes.ts';
 import type { DenialReason, RevertReason } from '../api/metrics.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import { hiddenGates } from '../core/gate/evaluateGates.ts';
-import { MAX_LISTED } from '../core/kube/firstFew.ts';
 import { childOf, isMap, jsonPointer, sameJson } from '../core/kube/json.ts';
 import { refKey, uniqueRefs } from '../core/kube/names.ts';
 import { type Denial, denialText } from '../core/objectGates/gateTexts.ts';
 import { type CommandLine, type TextWithCommands, withCommands } from '../core/text/commands.ts';
+import { MAX_LISTED } from '../core/text/firstFew.ts';
 import { oneLine } from '../core/text/oneLine.ts';
 
 export type AdmissionDecision =

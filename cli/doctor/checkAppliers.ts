@@ -3,12 +3,12 @@ import type { FluxObject } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
 import { parseInventory } from '../../core/health/objects/inventory.ts';
-import { few } from '../../core/kube/firstFew.ts';
 import { jsonPointer } from '../../core/kube/json.ts';
 import { byRefKey, groupOf, identityOf, refKey } from '../../core/kube/names.ts';
 import { isSetByGit } from '../../core/managedField/deployment.ts';
 import { fieldPath, managedFieldsOf } from '../../core/managedField/managedFields.ts';
 import { applierOf } from '../../core/suspension/applier.ts';
+import { few } from '../../core/text/firstFew.ts';
 import { type Check, type Finding, fine, problem, reader } from './finding.ts';
 
 export const checkAppliers: Check = async (inputs) => {

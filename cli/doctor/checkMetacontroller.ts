@@ -3,8 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { coerce, lt } from 'semver';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { staleText } from '../../client/explain/staleStatus.ts';
-import { few } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
+import { few } from '../../core/text/firstFew.ts';
 import {
   type Check,
   type CheckInputs,

@@ -1,5 +1,5 @@
 /** Checks that our two ServiceAccounts have the rights that they need. */
-import { few } from '../../core/kube/firstFew.ts';
+import { few } from '../../core/text/firstFew.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { metacontrollerUser } from './checkMetacontroller.ts';
 import { type Check, type Finding, findingsOrFine, notChecked, problem } from './finding.ts';

@@ -4,10 +4,10 @@
  */
 import { BOUND_ROLLOUT, REQUIRED_GATES, SUBSTITUTE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import { few, MAX_LISTED } from '../kube/firstFew.ts';
 import { childOf, isMap, sameJson } from '../kube/json.ts';
 import { isApplyBy, NO_WRITERS, type Writers, writersOf } from '../kube/writers.ts';
 import { LIMITS } from '../limits.ts';
+import { few, MAX_LISTED } from '../text/firstFew.ts';
 import { withStoredForm } from './storedForm.ts';
 
 interface ClosedGateWrite {

@@ -6,12 +6,12 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule } from '../../api/types.ts';
-import { few } from '../kube/firstFew.ts';
 import { goJsonBytes } from '../kube/json.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { isServiceAccount } from '../kube/users.ts';
 import { LIMITS } from '../limits.ts';
 import { MAX_USER } from '../record/record.ts';
+import { few } from '../text/firstFew.ts';
 import { boundedLine } from '../text/oneLine.ts';
 import {
   type Approval,

@@ -1,6 +1,7 @@
 /** The version in an approval or an opening for one version: a tag, or `namespace/name:tag` for one Rollout. */
-import { few } from '../kube/firstFew.ts';
+
 import { isLegalTag } from '../kube/tag.ts';
+import { few } from '../text/firstFew.ts';
 
 const MAX_QUOTED_TARGET = 128;
 

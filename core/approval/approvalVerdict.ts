@@ -3,10 +3,10 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule } from '../../api/types.ts';
 import { Memo } from '../collection/memo.ts';
 import { parseDuration } from '../kube/duration.ts';
-import { few } from '../kube/firstFew.ts';
 import { formatTime } from '../kube/time.ts';
 import { serviceAccountOf } from '../kube/users.ts';
 import { countOf } from '../text/count.ts';
+import { few } from '../text/firstFew.ts';
 import type { Approval } from './approvalRecord.ts';
 
 /** The users behind one version of one Rollout. */

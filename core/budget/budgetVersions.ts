@@ -3,10 +3,10 @@
  * despite that. Failures are only added, so that a Rollout's stale status removes none; only a user can excuse them.
  */
 import type { BudgetVersion, Slot } from '../../api/types.ts';
-import { few, MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
+import { few, MAX_LISTED } from '../text/firstFew.ts';
 import type { ContinueRequest } from './continueRequest.ts';
 import type { Member } from './fleet.ts';
 import { ByVersion, type ImageVersion, isOneOf, isSameImage, versionKey } from './imageVersion.ts';

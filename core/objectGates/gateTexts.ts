@@ -7,11 +7,11 @@ import type { ManagedField } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypassReason.ts';
 import { closedText, type GateResult, type ReadableGates, redactFor } from '../gate/evaluateGates.ts';
 import { limitText } from '../gate/gateRefs.ts';
-import { MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
 import { deployVersionCommand } from '../managedField/deployment.ts';
 import { fieldPath } from '../managedField/managedFields.ts';
 import type { CommandLine, TextWithCommands } from '../text/commands.ts';
+import { MAX_LISTED } from '../text/firstFew.ts';
 import { NOW, nameWord, shell } from '../text/shell.ts';
 
 /** The first closed Gates with their causes, how many more there are, and the commands that open them. */

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
-import { few } from '../../core/kube/firstFew.ts';
+import { few } from '../../core/text/firstFew.ts';
 import { Problem } from './problem.ts';
 
 /** The flags that choose a cluster, with kubectl's names. */

@@ -18,9 +18,9 @@ import { type Explanation, explanationOf } from '../../client/explain/kinds/expl
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { nextDeployment } from '../../client/explain/rollout/gateSteps.ts';
 import type { NextDeployment } from '../../core/gate/gateApprovals.ts';
-import { few } from '../../core/kube/firstFew.ts';
 import { groupOf, identityOf, objectName, refKey } from '../../core/kube/names.ts';
 import { recordedRefs } from '../../core/objectGates/objectGates.ts';
+import { few } from '../../core/text/firstFew.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 import { listInAnyVersion, type NamedTarget } from './namedObjects.ts';
 import { optionalReader } from './optionalReads.ts';

@@ -4,9 +4,9 @@ import type { AnyObject } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { unreadTexts } from '../../client/explain/related.ts';
 import { gateSelects, gateSelectsRollout, type Requirer, requirerText } from '../../core/gate/gateSelection.ts';
-import { few } from '../../core/kube/firstFew.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { countOf } from '../../core/text/count.ts';
+import { few } from '../../core/text/firstFew.ts';
 import type { KubeClient } from '../kube/kubeClient.ts';
 import { optionalReader } from './optionalReads.ts';
 

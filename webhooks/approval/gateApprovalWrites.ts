@@ -15,12 +15,12 @@ import { type AcceptedRequests, closeRequestOf, openRequestHasEffectIn } from '.
 import { reachesBeyond } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { requirersOf } from '../../core/gate/requirers.ts';
-import { few } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isServiceAccount } from '../../core/kube/users.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { hasDiscovered, requestersOf } from '../../core/rollout/evaluation/versionApprovals.ts';
 import type { TextWithCommands } from '../../core/text/commands.ts';
+import { few } from '../../core/text/firstFew.ts';
 import { inParallel } from '../../live/inParallel.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { readRequiring, readRolloutsIn } from '../../live/requiringReads.ts';

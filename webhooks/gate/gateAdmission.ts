@@ -22,7 +22,6 @@ import { endedClosureWarnings, evaluateGate } from '../../core/gate/gateTimeline
 import { requirersBlockingDeletion } from '../../core/gate/requirers.ts';
 import { annotate, annotateAll, label } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
-import { few } from '../../core/kube/firstFew.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
@@ -31,6 +30,7 @@ import { involvedObjectsOf } from '../../core/notification/involvedObjects.ts';
 import { openGateCommand } from '../../core/objectGates/gateTexts.ts';
 import { keptCalls } from '../../core/receiver/acceptCall.ts';
 import { nextScheduleRecord } from '../../core/record/pinRecord.ts';
+import { few } from '../../core/text/firstFew.ts';
 import { recordDeletion } from '../approval/approvalDeletion.ts';
 import { openForWarnings, openingProblem, writeGateApprovals } from '../approval/gateApprovalWrites.ts';
 import { bypassOrDeny, reviewBypass } from '../closedGates.ts';

@@ -10,13 +10,13 @@ import type { ResourceRef, WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
 import { bindingsOfRollout } from '../../core/binding/boundObjects.ts';
 import { freshReason, mayRequestBypass, recordReason } from '../../core/gate/bypassReason.ts';
-import { MAX_LISTED } from '../../core/kube/firstFew.ts';
 import { rolloutsOfObject } from '../../core/managedField/managedFields.ts';
 import { sourceResource } from '../../core/managedField/source.ts';
 import { bypassText, bypassWarning, type Denial } from '../../core/objectGates/gateTexts.ts';
 import { closureKey } from '../../core/objectGates/objectState.ts';
 import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
 import { bypassGrantEnds, formatBypassGrant } from '../../core/suspension/bypassGrant.ts';
+import { MAX_LISTED } from '../../core/text/firstFew.ts';
 import { listBindings } from '../../live/gateReads.ts';
 import { readClosedOfRollouts, readDroppedClosed, recordBypass, reviewBypass } from '../closedGates.ts';
 

@@ -2,9 +2,9 @@
 import { CONTINUE } from '../../../api/annotations.ts';
 import type { Budget, BudgetVersion } from '../../../api/types.ts';
 import { pendingContinue } from '../../../core/budget/continueRequest.ts';
-import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { countOf } from '../../../core/text/count.ts';
+import { few } from '../../../core/text/firstFew.ts';
 import {
   badRequest,
   changeCause,

@@ -25,11 +25,11 @@ import {
 import { requirerText } from '../../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../../core/gate/gateTimeline.ts';
 import { annotate } from '../../../core/kube/annotate.ts';
-import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { countOf } from '../../../core/text/count.ts';
+import { few } from '../../../core/text/firstFew.ts';
 import { shell, WHY } from '../../../core/text/shell.ts';
 import { withApprovalChange } from './approvalChange.ts';
 import {

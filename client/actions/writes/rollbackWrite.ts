@@ -1,12 +1,12 @@
 /** A rollback that a user requests: to a version that ran before, never to a newer one. */
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
-import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf } from '../../../core/kube/names.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
 import { succeededDeployments } from '../../../core/rollout/deployment/history.ts';
 import { releaseOrder } from '../../../core/rollout/evaluation/nextVersion.ts';
 import { withCommands } from '../../../core/text/commands.ts';
+import { few } from '../../../core/text/firstFew.ts';
 import { badRequest, isRequest, objectTitle, type PlannedWrite } from './plannedWrite.ts';
 import { deploy, deploymentBasis, pin, rolloutCommand } from './rolloutWrites.ts';
 

@@ -12,7 +12,6 @@ import {
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { gatesNamedBy } from '../../../core/gate/gateRefs.ts';
-import { few } from '../../../core/kube/firstFew.ts';
 import { jsonPointer } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';
@@ -23,6 +22,7 @@ import { isMoved } from '../../../core/rollout/release/metadata.ts';
 import { nextAutomatic } from '../../../core/rollout/rolloutStatus.ts';
 import { isUnderWay } from '../../../core/suspension/bypassGrant.ts';
 import { withCommands } from '../../../core/text/commands.ts';
+import { few } from '../../../core/text/firstFew.ts';
 import { nameWord, quote, shell } from '../../../core/text/shell.ts';
 import {
   badRequest,

@@ -9,7 +9,6 @@ import { countedFor } from '../../../core/health/job/checkJob.ts';
 import { MAX_MEASUREMENTS, metricCheckOf } from '../../../core/health/prometheus/measurement.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
-import { few } from '../../../core/kube/firstFew.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
@@ -20,6 +19,7 @@ import { isUnhealthy, sortedChecks } from '../../../core/rollout/deployment/heal
 import { hasNoBake, isUnfinished } from '../../../core/rollout/deployment/history.ts';
 import { targetName, unapplied } from '../../../core/rollout/deployment/progress.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
+import { few } from '../../../core/text/firstFew.ts';
 import {
   type MeasurementView,
   type MetricView,

@@ -6,7 +6,6 @@ import type { Blocker, FluxBinding, HistoryEntry, Rollout } from '../../../api/t
 import { bindingsOfRollout } from '../../../core/binding/boundObjects.ts';
 import { requiredGatesOfBinding } from '../../../core/gate/gateRefs.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
-import { few } from '../../../core/kube/firstFew.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { refKey } from '../../../core/kube/names.ts';
 import { pinRecordOf } from '../../../core/record/pinRecord.ts';
@@ -14,6 +13,7 @@ import { isInRecovery } from '../../../core/rollout/deployment/entry.ts';
 import { hasNoBake, isUnfinished, succeededDeployments } from '../../../core/rollout/deployment/history.ts';
 import { requesterOf, requestsOf } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
+import { few } from '../../../core/text/firstFew.ts';
 import { isRequest } from '../../actions/writes/plannedWrite.ts';
 import { rollback } from '../../actions/writes/rollbackWrite.ts';
 import {

@@ -5,7 +5,6 @@ import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types
 import { ABSENCE, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import type { NextDeployment } from '../../../core/gate/gateApprovals.ts';
 import { isTooMany, requiredGatesOfBinding } from '../../../core/gate/gateRefs.ts';
-import { few } from '../../../core/kube/firstFew.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
 import { closureKey } from '../../../core/objectGates/objectState.ts';
@@ -13,6 +12,7 @@ import { targetName } from '../../../core/rollout/deployment/progress.ts';
 import { versionUsers } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { bypassedClosures } from '../../../core/suspension/bypassGrant.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
+import { few } from '../../../core/text/firstFew.ts';
 import { objectRef, type Step } from '../application.ts';
 import { gateFacts, gateText } from '../gateText.ts';
 import { finder, type RelatedObjects, relatedGates, unreadReason } from '../related.ts';

@@ -2,9 +2,9 @@
 import { KINDS } from '../../../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { fieldAt } from '../../kstatus/fields.ts';
-import { MAX_LISTED } from '../../kube/firstFew.ts';
 import { groupOf, refKey } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
+import { MAX_LISTED } from '../../text/firstFew.ts';
 import { isKind, type KnownObjects, knownObjects, whyBehindSource } from './behindSource.ts';
 import { brokenSince, deletedSince, failureTime, keepsPods } from './broken.ts';
 import type { HealthContext } from './healthContext.ts';

@@ -15,9 +15,9 @@ import type {
   VersionInfo,
 } from '../../../api/types.ts';
 import { falseCondition, findCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
-import { few } from '../../kube/firstFew.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
+import { few } from '../../text/firstFew.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { approvalProgress, isApproved, type RolloutGateApprovals } from './versionApprovals.ts';
 
