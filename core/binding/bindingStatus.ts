@@ -212,16 +212,20 @@ function readyFinding(status: FluxBindingStatus, spec: FluxBindingSpec, closed: 
   const waiting = fields.filter((field) => field.state === 'Waiting');
   if (waiting.length > 0) {
     const why = waiting.map((field) => (field.message === undefined ? '' : `: ${field.message}`)).join('');
-    const message = `waiting for ${waitText(status, spec)} ${joinOnce(waiting.map(deploymentText), ', ')}${why}`;
+    const message = `waiting for ${waitText(status, spec, joinOnce(waiting.map(deploymentText), ', '))}${why}`;
     return { status: 'Unknown', reason: 'Progressing', message };
   }
   return { status: 'True', reason: 'Applied', message: `${joinOnce(fields.map(deploymentText), ', ')} applied` };
 }
 
-function waitText({ source }: FluxBindingStatus, spec: FluxBindingSpec): string {
-  const name = `${spec.source?.kind} ${spec.source?.name}`;
-  if (source?.stuck !== undefined) return `${name} (which ${source.stuck}; the object keeps its version) to fetch`;
-  return source?.awaits === undefined ? 'Flux to apply' : `${name}, suspended until it has fetched`;
+function waitText({ source }: FluxBindingStatus, { source: of, target }: FluxBindingSpec, deployments: string): string {
+  const name = `${of?.kind} ${of?.name}`;
+  if (source?.stuck !== undefined) {
+    return `${deployments}, but ${name} ${source.stuck}; ${target.kind} ${target.name} keeps its version`;
+  }
+  return source?.awaits === undefined
+    ? `Flux to apply ${deployments}`
+    : `${name} to fetch ${deployments}; ${target.kind} ${target.name} is suspended until then`;
 }
 
 function approvedFinding({ bypassing }: FluxBindingStatus, closed: GateEntry[]): Finding {

@@ -52,7 +52,10 @@ const waits: Pick<Row, 'state' | 'ready'> = {
 const applied: Pick<Row, 'state' | 'ready'> = { state: 'Applied', ready: ['True', /^my-app 1\.1\.0 \(2\) applied$/] };
 const waitsForSource: Pick<Row, 'state' | 'ready'> = {
   state: 'Waiting',
-  ready: ['Unknown', /^waiting for OCIRepository web, suspended until it has fetched my-app 1\.1\.0 \(2\)$/],
+  ready: [
+    'Unknown',
+    /^waiting for OCIRepository web to fetch my-app 1\.1\.0 \(2\); Kustomization web is suspended until then$/,
+  ],
 };
 
 const at1 = { deployed: deployment('my-app', 1, '1.0.0') };
@@ -62,6 +65,16 @@ const oci = ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.1.0@sha
 const before = ociRepository({ tag: '1.0.0' }, { ...at1, status: fetched('1.0.0@sha256:0') });
 /** The source with the version's tag, before its artifact is fetched. */
 const fetching = ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.0.0@sha256:0', 2) });
+const failing = ociRepository(
+  { tag: '1.1.0' },
+  {
+    ...at2,
+    status: {
+      ...fetched('1.0.0@sha256:0'),
+      conditions: [{ type: 'FetchFailed', status: 'True', reason: 'NotFound', observedGeneration: 3 }],
+    },
+  },
+);
 const ofGit = (status?: object, spec: object = {}) =>
   kustomization({ ...at2, spec: { ...spec }, ...(status && { status: { ...status } }) });
 const ofSource = (revision: string) => ofGit(synced(revision), { sourceRef: SOURCE });
@@ -93,6 +106,13 @@ const rows: Row[] = [
   row('the source of the same Rollout has not been written yet', ofSource('1.0.0@sha256:0'), before, {
     deployed: at1.deployed,
     ...waitsForSource,
+  }),
+  row('the source cannot fetch the tag: the version before goes on', ofSource('1.0.0@sha256:0'), failing, {
+    state: 'Waiting',
+    ready: [
+      'Unknown',
+      /^waiting for my-app 1\.1\.0 \(2\), but OCIRepository web cannot fetch it \(NotFound\); Kustomization web keeps its version$/,
+    ],
   }),
   row('source and Kustomization have it', ofSource('1.1.0@sha256:1'), oci, applied),
   row('an OCIRepository fetched the tag', oci, undefined, applied),
