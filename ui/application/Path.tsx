@@ -31,9 +31,7 @@ export function Path({ application }: { application: Application }) {
             )}
           </Node>
         ) : (
-          <Node icon="release" tone="calm" title="none yet">
-            no release is known
-          </Node>
+          <Node icon="release" tone="calm" title="none yet" />
         )}
       </Column>
       <Column title="Before it is deployed">
@@ -49,9 +47,7 @@ export function Path({ application }: { application: Application }) {
         {of('binding').length > 0 ? (
           of('binding').map((step) => <StepNode key={step.id} step={step} waiting={waiting?.version} />)
         ) : (
-          <Node icon="object" tone="calm" title="No bound object">
-            no object is bound to the Rollout
-          </Node>
+          <Node icon="object" tone="calm" title="No bound object" />
         )}
       </Column>
       <Column title="Health and bake">
