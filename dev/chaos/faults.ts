@@ -6,7 +6,7 @@ import type { Log } from '../local/process/log.ts';
 
 export interface Target {
   name: string;
-  /** How often, relative to the others. */
+  /** The share of the faults that hit the process, relative to other weights. */
   weight: number;
   longestPauseMs: number;
   child(): RunningChild | undefined;
@@ -24,7 +24,7 @@ export interface Faults {
   /** Numbers of faults by process. */
   counts: ReadonlyMap<string, Record<Fault['what'], number>>;
   history: readonly Fault[];
-  /** When the process that ran at `ms` was started; for the first one, when the schedule began. */
+  /** The start of the process that ran at `ms`; for the first process, the start of the schedule. */
   startedBefore(name: string, ms: number): number;
   /** Ends the schedule; resolves when every process runs again. */
   stop(): Promise<void>;

@@ -10,7 +10,7 @@ export interface Sample {
 
 export interface MemoryLine {
   name: string;
-  /** How long the samples cover. */
+  /** The time from the first sample to the last. */
   minutes: number;
   first: number;
   last: number;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 
-/** How a client reaches the API server: with a token or with a client certificate. */
+/** Address and credentials of the API server: a token or a client certificate. */
 export interface Access {
   /** `https://127.0.0.1:PORT` */
   url: string;

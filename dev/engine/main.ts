@@ -6,7 +6,7 @@ import { hooksOverHttp } from './hooks/hookClient.ts';
 import { systemClock } from './runtime/clock.ts';
 import { reasonOf, stderrLog } from './runtime/log.ts';
 
-/** How long syncs that have begun may take to finish after a signal. */
+/** The time that syncs in progress have to finish after a signal. */
 const GRACE_MS = 2000;
 
 async function run(kubeconfig: string): Promise<void> {

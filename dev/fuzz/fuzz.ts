@@ -49,7 +49,7 @@ export async function fuzz({ runs, seed, only, path, onInput }: Run): Promise<fc
   return fc.check(property, { seed, numRuns: runs, ...replay });
 }
 
-/** What was found, and the input that shows it. An error that isn't a finding has its stack. */
+/** The finding, and the input that shows it. An error that isn't a finding has its stack. */
 export function reportOf(found: fc.RunDetails<[Case]>): string {
   const error = found.errorInstance as Error | undefined;
   const what = error?.name === 'Error' ? error.message : (error?.stack ?? String(error));

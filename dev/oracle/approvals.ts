@@ -16,7 +16,7 @@ interface Approval {
 }
 
 interface Rule {
-  /** How many users must approve a version. */
+  /** The number of users who must approve a version. */
   required: number;
   rollout: string | undefined;
 }

@@ -16,7 +16,7 @@ type Entry = AnyObject & { id: number; bakeStatus?: string };
 type Report = { status?: string; lastChangeTime?: string; lastErrorTime?: string };
 
 interface HealthVersion {
-  /** When the recorder saw the version, which was stored then or earlier. */
+  /** The time at which the recorder saw the version. It was stored then or earlier. */
   seenMs: number;
   /** undefined while no HealthCheck has this name. */
   check: AnyObject | undefined;

@@ -175,7 +175,7 @@ export class Oracle {
     ];
   }
 
-  /** What a closed Gate forbids in the change of a Flux object. */
+  /** Violations: changes of a Flux object that a closed Gate forbids. */
   private changesWhileClosed(change: Change): string[] {
     const { key, before, object, writer } = change;
     const forbidden = forbiddenChange(change);

@@ -8,7 +8,7 @@ import { type FluxObject, isSelectedBy, managedFieldsOf, names } from '../refere
 
 const GATES = 'gate.fluxcd.io/gates';
 const SELECTED_BY = 'gate.fluxcd.io/selected-by';
-/** How old the list of bound objects may be in a deployment's decision. */
+/** The greatest age of the list of bound objects in a deployment's decision. */
 const LIST_AGE_MS = 1000;
 
 interface Required {

@@ -24,7 +24,7 @@ export interface Outcome {
   deployments: number;
   virtualMs: number;
   cluster: SimulatedCluster;
-  /** When the steps began, and when everything had converged. */
+  /** The times at which the steps began and everything had converged. */
   begin: number;
   convergedMs: number;
 }

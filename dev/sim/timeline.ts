@@ -34,7 +34,7 @@ export function timeline(cluster: SimulatedCluster, from: number, until: number)
   return shown.slice(-MOST).map(([at, text]) => `+${((at - from) / 1000).toFixed(2)} s  ${text}`);
 }
 
-/** When the write that a violation names was stored. */
+/** The time at which the write that a violation names was stored. */
 export function timeOf(cluster: SimulatedCluster, violation: string): number | undefined {
   const [, revision] = / at (\d+), by /.exec(violation) ?? [];
   return cluster.server.storage.events.find((event) => event.revision === Number(revision))?.at;

@@ -6,7 +6,7 @@ import { ApiError, send, watchEvents } from '../../client/send.ts';
 import { describe } from '../json/objects.ts';
 import { type Clock, pause } from '../runtime/clock.ts';
 
-/** How often a request is repeated when the server answers "later" with Retry-After, as client-go does. */
+/** The most repetitions of a request that the server answers with Retry-After, as in client-go. */
 const MAX_RETRIES = 10;
 /** Waits of `updateLive` before the second, third and fourth attempt. */
 const RETRY_MS = [10, 50, 250];

@@ -26,7 +26,7 @@ export interface ParentKind {
   concerns(parent: KubeObject): boolean;
 }
 
-/** What both kinds of controllers have. */
+/** The parts that both kinds of controllers have. */
 interface CommonParts {
   controller: CompositeController | DecoratorController;
   syncHook: HookClient;

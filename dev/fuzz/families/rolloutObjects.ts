@@ -61,7 +61,7 @@ export interface RolloutCase {
   health: { status: 'Healthy' | 'Unhealthy' | 'Pending'; changed: keyof typeof CHANGED } | undefined;
 }
 
-/** When a release was first seen; undefined in a status of the Go controller. */
+/** The time of a release in `firstSeen`; undefined in a status of the Go controller. */
 export type FirstSeen = 'long ago' | 'just now' | undefined;
 
 const TARGET = 'oci://registry.example/prod/app';

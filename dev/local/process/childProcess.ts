@@ -15,7 +15,7 @@ interface ChildSpec {
   args: string[];
   env?: Record<string, string>;
   cwd?: string;
-  /** Where the log goes. */
+  /** The folder of the log. */
   dir: string;
   /** Whether the process is ready; called every 50 ms. */
   ready: (output: () => string) => Promise<boolean>;

@@ -45,7 +45,7 @@ interface Answer {
   body: unknown;
 }
 
-/** How often a patch is applied to a newer version of the object. */
+/** The most attempts at a write of an object that changes meanwhile. */
 const ATTEMPTS = 5;
 const VERBS: Record<string, string> = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
 

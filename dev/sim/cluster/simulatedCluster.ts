@@ -45,9 +45,9 @@ export class SimulatedCluster {
   /** Called with each write before its client gets the answer. */
   afterWrite: (write: AnsweredWrite) => void = () => {};
   readonly events: EventRecord[] = [];
-  /** What no cluster may make the product do: a crash of a hook. */
+  /** Crashes of hooks: no request may cause one. */
   readonly crashes: string[] = [];
-  /** What the driver could not do. */
+  /** Failed requests of the driver. */
   readonly problems: string[] = [];
   /** Faults of the processes, by time. */
   readonly faults: [at: number, what: string][] = [];
