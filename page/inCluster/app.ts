@@ -22,7 +22,7 @@ export interface Reader {
   until: EpochMs;
 }
 
-/** How readers sign in. */
+/** The way in which readers sign in. */
 export type SignInMethod =
   | { by: 'issuer'; signIn: SignIn; jar: CookieJar }
   /** `readerOf`: the reader in the proxy's headers, only for requests with the proxy's certificate. */

@@ -27,7 +27,7 @@ export interface PageConfig {
   /** The origin of the page in browsers: `https://rollouts.example.com`. */
   origin: string;
   tls?: TlsFiles;
-  /** How readers sign in: at an issuer, or at a proxy before this server. */
+  /** The way in which readers sign in: at an issuer, or at a proxy before this server. */
   signIn: { by: 'issuer'; issuer: IssuerConfig; keys: KeyFiles } | { by: 'proxy'; proxy: ProxyConfig };
   sessionSeconds: number;
   clusterName: string;

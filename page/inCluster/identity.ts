@@ -7,7 +7,7 @@ export interface Identity {
 
 export type IdentityResult = { identity: Identity } | { problem: string };
 
-/** How claims become names, as by the API server's --oidc-* flags. */
+/** The rules by which claims become names, as the API server's --oidc-* flags. */
 export interface Naming {
   usernameClaim: string;
   usernamePrefix: string;

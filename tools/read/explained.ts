@@ -81,7 +81,7 @@ async function readWaiting(client: KubeClient, gate: Gate): Promise<NextDeployme
   });
 }
 
-/** What earlier waves lack, for a version that waits for a slot. */
+/** Causes for a version that waits for a slot: what earlier waves lack. */
 async function readWaves(client: KubeClient, { status }: Rollout, { steps, waiting }: Application): Promise<Cause[]> {
   const objects = steps.flatMap(({ kind, state, object }) =>
     kind === 'budget' && state !== 'passed' && object ? [object] : [],

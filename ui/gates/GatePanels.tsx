@@ -1,4 +1,4 @@
-/** What the page of a Gate has beside that of another object: the coming weeks, what requires it, and its settings. */
+/** The panels that only the page of a Gate has: the coming weeks, the objects that require it, and its settings. */
 import type { GateView } from '../../client/board/planViews.ts';
 import { Panel } from '../look/Panel.tsx';
 import type { Look } from '../look/words.ts';
