@@ -206,9 +206,9 @@ function setDeployed(field: ManagedField, deployed: DeploymentRef, context: Fiel
   const decision: FieldDecision = { value: deployed.version, deployment: deployed };
   const stays = `${shortName(field)} stays ${deployed.version}, deployed by Rollout ${field.rollout}`;
   if (value === deployed.version) return decision;
-  if (value === undefined) return wasManaged ? { ...decision, revertText: stays } : decision;
-  // The old value: the Rollout has deployed a newer version since, and the writer did not change the field.
+  // The old value, or none: the Rollout has deployed this version since, and the writer did not change the field.
   if (context.oldObject && value === readManagedField(context.oldObject, field)) return decision;
+  if (value === undefined) return wasManaged ? { ...decision, revertText: stays } : decision;
   if (!wasManaged || context.isApply(field)) return { ...decision, revertText: stays };
   return { ...decision, denial: denialOf(field, deployed, value, context) };
 }

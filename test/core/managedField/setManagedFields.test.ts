@@ -101,6 +101,7 @@ const rows: Row[] = [
   row('a removal is reverted, whoever makes it', at110, { ...at110, substitute: {} }, { warning: STAYS }),
   row('postBuild removed is a removal too', at110, { ...at110, substitute: null }, { warning: STAYS }),
   row('a write of something else gets the new version, without a Warning', at100, { ...at100, managedFields: edit }),
+  row('the first deployment of an object without a value is no revert', { substitute: null }, { substitute: null }),
   row(
     'a direct edit to what is deployed passes',
     { substitute: { APP: '1.0.0' } },
