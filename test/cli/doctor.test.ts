@@ -93,23 +93,26 @@ describe('Metacontroller with another account than in our manifests', () => {
     serviceAccountName: 'mc',
     containers: [{ image: 'x/metacontroller' }],
   });
-  const env = [{ name: 'METACONTROLLER_USER', value: 'system:serviceaccount:metacontroller:metacontroller' }];
-  const server = workload('rollout-hooks', 'rollout-hooks', { containers: [{ env }] });
-  const list = async ({ resource }: { resource: string }) =>
-    resource === 'deployments' ? [metacontroller, server] : [];
+  const theirs = workload('kubeflow', 'metacontroller', { containers: [{ image: 'x/metacontroller' }] });
+  const list = (trusted: string, others: object[]) => {
+    const env = [{ name: 'METACONTROLLER_USER', value: `system:serviceaccount:${trusted}` }];
+    const server = workload('rollout-hooks', 'rollout-hooks', { containers: [{ env }] });
+    return async ({ resource }: { resource: string }) =>
+      resource === 'deployments' ? [metacontroller, server] : others;
+  };
 
-  it('needs the rights for that account', async () => {
+  it('needs the rights for that account, also if another product brings a Metacontroller', async () => {
     const users = new Set<string>();
     const create = async (_: unknown, { spec }: { spec: { user: string } }) => {
       users.add(spec.user);
       return { object: { status: { allowed: true } } };
     };
-    await checkRights({ client: { list, create } } as never);
+    await checkRights({ client: { list: list('ops:mc', [theirs]), create } } as never);
     expect([...users]).toEqual(['system:serviceaccount:rollout-hooks:rollout-hooks', 'system:serviceaccount:ops:mc']);
   });
 
   it('is a finding if METACONTROLLER_USER is not that account', async () => {
-    expect(await checkServer({ client: { list } } as never)).toMatchObject([
+    expect(await checkServer({ client: { list: list('metacontroller:metacontroller', []) } } as never)).toMatchObject([
       { level: 'fine' },
       { level: 'problem', text: expect.stringContaining('Metacontroller runs as system:serviceaccount:ops:mc') },
     ]);
