@@ -13,6 +13,7 @@ import { isAtRest, mayBeOutdated, requeueInterval } from '../../core/health/kust
 import { metricCheckOf, statusWithoutAnswer } from '../../core/health/prometheus/measurement.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { LIMITS } from '../../core/limits.ts';
+import type { Observed } from '../../core/rollout/evaluation/observed.ts';
 import { specProblems } from '../../core/rollout/evaluation/specProblems.ts';
 import { evaluateKustomization } from '../../live/evaluateKustomization.ts';
 import { inParallel } from '../../live/inParallel.ts';
@@ -152,19 +153,18 @@ function consentMetadata({
 /**
  * The HealthChecks that the Rollout watches, from live reads: a report may not have reached Metacontroller's cache, and
  * a deployment, its apply and the outcome of its bake cannot be undone.
- * @param known those that are known from the cache
  */
 export async function readChecks(
-  rollout: Rollout,
-  known: readonly HealthCheck[],
+  { rollout, healthChecks, healthLeftOut, problems }: Observed,
   call: HookCall,
-): Promise<readonly HealthCheck[]> {
+): Promise<Pick<Observed, 'healthChecks' | 'healthLeftOut' | 'problems'>> {
   const { metadata, spec } = rollout;
   const labels = healthCheckLabels(spec?.healthCheckSelector);
-  if (!labels || specProblems(spec ?? {}).length > 0) return known;
+  if (!labels || specProblems(spec ?? {}).length > 0) return { healthChecks, healthLeftOut, problems };
   const ref = { ...HEALTH_CHECKS, namespace: metadata.namespace ?? '', labelSelector: toSelectorString(labels) };
   const own = await call.cluster.list<HealthCheck>({ ...ref, atMost: LIMITS.watchedHealthChecks + 1 });
-  return (await watchedChecks(rollout, own, call)).healthChecks;
+  const watched = await watchedChecks(rollout, own, call);
+  return { ...watched, problems: [...new Set([...problems, ...watched.problems])] };
 }
 
 /**

@@ -83,8 +83,7 @@ async function decidePlan(
     inputs = { ...inputs, ...read };
     plan = planRollout(inputs, call.now);
   };
-  if (plan.isIrreversible || plan.dependsOnBindings || plan.dependsOnHealth)
-    planAgain({ healthChecks: await readChecks(rollout, inputs.healthChecks, call) });
+  if (plan.isIrreversible || plan.dependsOnBindings || plan.dependsOnHealth) planAgain(await readChecks(inputs, call));
   if (plan.dependsOnBindings && !plan.isIrreversible)
     planAgain({ bindings: await readBindingsAfterApply(rollout, call) });
   if (plan.dependsOnHealth) planAgain({ healthChecks: await withPresentHealth(rollout, inputs.healthChecks, call) });

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { RETRY } from '../../../api/annotations.ts';
 import type { HealthCheck } from '../../../api/types.ts';
+import { LIMITS } from '../../../core/limits.ts';
 import { objectOf } from '../../support/objects.ts';
 import { imagePolicy, rollout } from './call.ts';
 import { deployed, sync } from './sync.ts';
@@ -23,7 +24,7 @@ const bakes = { bakeStatus: 'InProgress', bakeStartTime: at('11:50:00'), ...appl
 /** @param cached the report in Metacontroller's cache; undefined: the cache lacks the HealthCheck */
 async function decided(
   cached: HealthCheck | undefined,
-  stored: HealthCheck | undefined,
+  stored: HealthCheck | readonly HealthCheck[] | undefined,
   entry: object,
   { tag = '1.0.0', spec = {}, annotations = {} } = {},
 ) {
@@ -31,7 +32,7 @@ async function decided(
   const parent = rollout({ bakeTime: '5m', healthCheckSelector: { selector: {} }, ...spec }, { ...deployed, history });
   parent.metadata.annotations = annotations;
   const policy = imagePolicy(tag);
-  const among = (check: HealthCheck | undefined) => [policy, ...(check ? [check] : [])] as never;
+  const among = (checks: HealthCheck | readonly HealthCheck[] = []) => [policy, checks].flat() as never;
   const { status, resyncAfterSeconds } = await sync(parent, among(cached), { stored: among(stored) });
   return { ...status.history![0]!, resyncAfterSeconds };
 }
@@ -78,6 +79,13 @@ it('a deployment does not fail by a report from before it, nor by its timeout on
 
 it('a check that has failed holds the next version, before the cache shows it', async () => {
   expect(await decided(healthy, failed, { bakeStatus: 'Succeeded' }, { tag: '1.1.0' })).toMatchObject({ id: 1 });
+});
+
+it('nothing is deployed while the stored checks are more than are watched, before the cache shows it', async () => {
+  const { metadata, ...rest } = healthy;
+  const named = (_: unknown, i: number) => ({ ...rest, metadata: { ...metadata, name: `app-${i}` } });
+  const stored = Array.from({ length: LIMITS.watchedHealthChecks + 1 }, named);
+  expect(await decided(healthy, stored, { bakeStatus: 'Succeeded' }, { tag: '1.1.0' })).toMatchObject({ id: 1 });
 });
 
 it('an error of before a retry does not fail it, though the cache shows it later', async () => {
