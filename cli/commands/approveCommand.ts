@@ -14,7 +14,7 @@ import {
 } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { unknownText } from '../../client/actions/writes/rolloutWrites.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
-import { splitTarget } from '../../core/approval/approvalTarget.ts';
+import { splitTarget } from '../../core/approval/approvalRecord.ts';
 import { opensFor } from '../../core/gate/gateRequests.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';

@@ -7,6 +7,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule } from '../../api/types.ts';
 import { goJsonBytes } from '../kube/json.ts';
+import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { isServiceAccount } from '../kube/users.ts';
 import { LIMITS } from '../limits.ts';
@@ -19,12 +20,37 @@ import {
   type ApprovalWrite,
   formatApprovals,
   parseApprovals,
+  splitTarget,
 } from './approvalRecord.ts';
-import { type ApprovalTarget, quotedTarget, splitTarget } from './approvalTarget.ts';
 import { isExpired, ruleProblem, whyNotAPerson } from './approvalVerdict.ts';
 
 /** The most characters of a version or user in a Warning, which may have 120 in all. */
 const MAX_NAME_CHARACTERS = 32;
+
+/** The version of a Rollout that an annotation's value names; `problem` if it names none. */
+export type ApprovalTarget =
+  | {
+      version: string;
+      rollout?: string;
+      uid?: string | undefined;
+      requesters: readonly string[];
+      /** A Warning for the approver, if the value could have meant another Rollout. */
+      warning?: string;
+    }
+  | { problem: string };
+
+/**
+ * The problem of a version that isn't a tag, or not a release of the Rollouts: a typo must not be approved in advance.
+ */
+export function versionProblem(version: string, isKnown: boolean, rollouts: readonly string[]): string | undefined {
+  if (!isLegalTag(version)) return `${quoted(version)} is not a tag`;
+  if (isKnown) return undefined;
+  const missing =
+    rollouts.length === 1
+      ? `Rollout '${rollouts[0]}' has no release ${version}`
+      : `none of the Rollouts ${few(rollouts)} has release ${version}`;
+  return `${missing}: approve it after its ImagePolicy has selected it`;
+}
 
 export interface ApprovalsWritten {
   /** The annotations of the keys to store. */
@@ -222,8 +248,15 @@ function withoutApproval(record: ApprovalRecord, by: string, value: string): Acc
   if (given.length < record.given.length) return { record: { ...record, given }, warnings: [] };
   const mine = record.given.filter((each) => each.by === by).map((each) => each.version);
   const have = mine.length > 0 ? `; you have approved ${few(mine)}` : '';
-  const what = value === '' ? 'the annotation names no version' : `${by} has not approved ${quotedTarget(value)}`;
+  const what = value === '' ? 'the annotation names no version' : `${by} has not approved ${quoted(value)}`;
   return { record, notDone: `withdrawn: ${what}${have}`, warnings: [] };
+}
+
+const MAX_QUOTED = 128;
+
+/** The value of an annotation, quoted for a denial. */
+function quoted(value: string): string {
+  return JSON.stringify(value.slice(0, MAX_QUOTED));
 }
 
 function isSame(a: Pick<Approval, 'version' | 'rollout' | 'by'>, b: Pick<Approval, 'version' | 'rollout' | 'by'>) {

@@ -54,6 +54,12 @@ export interface Approval extends ChangedBy {
   uid?: string;
 }
 
+/** The parts of `namespace/name:version`, the version of one Rollout; a tag has neither slash nor colon. */
+export function splitTarget(value: string): { version: string; rollout?: string } {
+  const colon = value.indexOf(':');
+  return colon < 0 ? { version: value } : { rollout: value.slice(0, colon), version: value.slice(colon + 1) };
+}
+
 /** A changed field, with its values as text; a value is absent if the field was absent or empty. */
 export interface FieldChange {
   /** The path below the spec, such as `approvals.required`; or `metadata.ownerReferences`. */

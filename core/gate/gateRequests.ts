@@ -21,7 +21,7 @@ import {
 } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { splitTarget } from '../approval/approvalTarget.ts';
+import { splitTarget } from '../approval/approvalRecord.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { childOf, isMap, withoutEmpty } from '../kube/json.ts';
 import { isLegalTag } from '../kube/tag.ts';

@@ -6,9 +6,14 @@ import { ROLLOUTS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
-import { type ApprovalsWritten, acceptApproval, approvedValue } from '../../core/approval/acceptApproval.ts';
-import { APPROVAL_KEYS, recordedOn } from '../../core/approval/approvalRecord.ts';
-import { type ApprovalTarget, splitTarget, versionProblem } from '../../core/approval/approvalTarget.ts';
+import {
+  type ApprovalsWritten,
+  type ApprovalTarget,
+  acceptApproval,
+  approvedValue,
+  versionProblem,
+} from '../../core/approval/acceptApproval.ts';
+import { APPROVAL_KEYS, recordedOn, splitTarget } from '../../core/approval/approvalRecord.ts';
 import { withRuleChange } from '../../core/approval/ruleChange.ts';
 import { approveGateCommand, standingApprovals } from '../../core/gate/gateApprovals.ts';
 import { type AcceptedRequests, closeRequestOf, openRequestHasEffectIn } from '../../core/gate/gateRequests.ts';

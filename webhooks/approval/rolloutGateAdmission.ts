@@ -7,9 +7,13 @@ import { LISTED, REASON, ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
 import { KINDS, ROLLOUT_GATES, ROLLOUTS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
-import { acceptApproval, approvedValue } from '../../core/approval/acceptApproval.ts';
+import {
+  type ApprovalTarget,
+  acceptApproval,
+  approvedValue,
+  versionProblem,
+} from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS, recordedOn } from '../../core/approval/approvalRecord.ts';
-import { type ApprovalTarget, versionProblem } from '../../core/approval/approvalTarget.ts';
 import { withRuleChange } from '../../core/approval/ruleChange.ts';
 import { annotateAll, label } from '../../core/kube/annotate.ts';
 import { sameJson } from '../../core/kube/json.ts';

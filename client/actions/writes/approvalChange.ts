@@ -1,8 +1,7 @@
 /** Whether the webhook has recorded a requested approval or withdrawal: it denies a person's, and only warns others. */
 import type { AnyObject } from '../../../api/kubernetes.ts';
 import type { Gate, RolloutGate } from '../../../api/types.ts';
-import { APPROVAL_KEYS, type Approval, recordedOn } from '../../../core/approval/approvalRecord.ts';
-import { splitTarget } from '../../../core/approval/approvalTarget.ts';
+import { APPROVAL_KEYS, type Approval, recordedOn, splitTarget } from '../../../core/approval/approvalRecord.ts';
 import { type ApprovalChange, objectTitle, type WriteRequest } from './plannedWrite.ts';
 
 /** The write with the change of the record that it requests. */

@@ -13,7 +13,7 @@ import {
 import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
-import { splitTarget } from '../../../core/approval/approvalTarget.ts';
+import { splitTarget } from '../../../core/approval/approvalRecord.ts';
 import {
   acceptRequests,
   CLOCK_TOLERANCE_MS,
