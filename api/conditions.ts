@@ -32,9 +32,6 @@ export const STATUS_SHORTENED = 'StatusShortened';
 /** Present only if spec.targetRepository is set and has a release, or is to get one. */
 export const COPIED = 'Copied';
 
-/** A reason in `status.blockers` only: Ready has the Go controller's, RolloutFailed. */
-export const IMAGE_POLICY_NOT_FOUND = 'ImagePolicyNotFound';
-
 /** On Gates. */
 export const OPENED = 'Opened';
 export const STALLED = 'Stalled';

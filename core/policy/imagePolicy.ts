@@ -35,6 +35,9 @@ export function imageOfReleases({ status }: Rollout, policy: ImagePolicy | undef
   return imageNameOf(policy) ?? status?.image;
 }
 
+/** The reason of a blocker. The condition Ready has the Go controller's reason, RolloutFailed. */
+export const IMAGE_POLICY_NOT_FOUND = 'ImagePolicyNotFound';
+
 /** The ImagePolicy that the Rollout names; undefined if its spec names none. */
 export function policyRef({ metadata, spec }: Rollout): NamespacedName | undefined {
   const { name, namespace } = spec?.releasesImagePolicy ?? {};

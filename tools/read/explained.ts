@@ -1,5 +1,4 @@
 /** Explains an object: reads the inputs of its explanation. */
-import { IMAGE_POLICY_NOT_FOUND } from '../../api/conditions.ts';
 import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import { FLUX_BINDINGS, governedKindOf, KINDS, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -20,6 +19,7 @@ import { nextDeployment } from '../../client/explain/rollout/gateSteps.ts';
 import type { NextDeployment } from '../../core/gate/gateApprovals.ts';
 import { groupOf, identityOf, objectName, refKey } from '../../core/kube/names.ts';
 import { recordedRefs } from '../../core/objectGates/objectGates.ts';
+import { IMAGE_POLICY_NOT_FOUND } from '../../core/policy/imagePolicy.ts';
 import { few } from '../../core/text/firstFew.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 import { listInAnyVersion, type NamedTarget } from './namedObjects.ts';

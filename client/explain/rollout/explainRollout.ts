@@ -1,6 +1,6 @@
 /** The explanation of a Rollout, from its status and its related objects. */
 import { WATCHES_LABEL } from '../../../api/annotations.ts';
-import { IMAGE_POLICY_NOT_FOUND, READY } from '../../../api/conditions.ts';
+import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { bindingsOfRollout } from '../../../core/binding/boundObjects.ts';
@@ -8,6 +8,7 @@ import { requiredGatesOfBinding } from '../../../core/gate/gateRefs.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { refKey } from '../../../core/kube/names.ts';
+import { IMAGE_POLICY_NOT_FOUND } from '../../../core/policy/imagePolicy.ts';
 import { pinRecordOf } from '../../../core/record/pinRecord.ts';
 import { isInRecovery } from '../../../core/rollout/deployment/entry.ts';
 import { hasNoBake, isUnfinished, succeededDeployments } from '../../../core/rollout/deployment/history.ts';

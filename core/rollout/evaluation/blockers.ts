@@ -6,7 +6,6 @@
 import { LISTED } from '../../../api/annotations.ts';
 import {
   GATE_CLOSED,
-  IMAGE_POLICY_NOT_FOUND,
   WAITING_FOR_BUDGET,
   WAITING_FOR_ROLLOUT_GATES,
   WAITING_FOR_ROLLOUTS,
@@ -19,7 +18,7 @@ import { approveGateCommands, closedText, type GateResult } from '../../gate/eva
 import { identityOf } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
-import { policyRef } from '../../policy/imagePolicy.ts';
+import { IMAGE_POLICY_NOT_FOUND, policyRef } from '../../policy/imagePolicy.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { pinRecordOf } from '../../record/pinRecord.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
