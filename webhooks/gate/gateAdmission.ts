@@ -32,9 +32,9 @@ import { keptCalls } from '../../core/receiver/acceptCall.ts';
 import { nextScheduleRecord } from '../../core/record/pinRecord.ts';
 import { few } from '../../core/text/firstFew.ts';
 import { recordDeletion } from '../approval/approvalDeletion.ts';
-import { openForWarnings, openingProblem, writeGateApprovals } from '../approval/gateApprovalWrites.ts';
 import { bypassOrDeny, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
+import { openForWarnings, openingProblem, writeGateApprovals } from './gateApprovalWrites.ts';
 
 /** The verb on gates that a selection in other namespaces requires, for the whole cluster. */
 const SELECT_NAMESPACES = 'select-namespaces';
