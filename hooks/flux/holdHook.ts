@@ -15,7 +15,7 @@ import { type GateContext, gatesInAnnotation } from '../../core/objectGates/obje
 import { holdMarks, TOO_MANY_MARKS } from '../../core/suspension/marks.ts';
 import { recentGates } from '../../live/gateReads.ts';
 import { homeLabels, homeRules, namedRules } from '../customizeRules.ts';
-import { type DecoratorHook, resyncAfter } from '../hook.ts';
+import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';
 
 /**
  * The number of namespaces of named Gates for which there is a rule: every event is matched against every rule. Gates
@@ -23,8 +23,6 @@ import { type DecoratorHook, resyncAfter } from '../hook.ts';
  */
 const MAX_GATE_NAMESPACES = 3;
 
-/** The time to the next sync after a write, because Metacontroller silently drops a write that meets a conflict. */
-const WRITTEN_REQUEUE_SECONDS = 2;
 /**
  * The interval at which a Gate that isn't related yet is read: its events trigger no sync, because the rules are as old
  * as the object's generation (docs/facts.md, M6).
@@ -90,7 +88,7 @@ export const holdHook: DecoratorHook<FluxObject> = {
       attachments: [],
       ...(isWritten && { annotations }),
       ...resyncAfter([
-        isWritten && !isBypassing ? WRITTEN_REQUEUE_SECONDS : undefined,
+        isWritten && !isBypassing ? CONFLICT_REQUEUE_SECONDS : undefined,
         unrelatedGates.length > 0 ? unrelatedRequeue : undefined,
         relatedGates.length + unrelatedRefs.length > 0 ? LONGEST_REQUEUE_SECONDS : undefined,
         requeueAt === undefined ? undefined : secondsUntil(requeueAt + EDGE_DELAY_MS, now),

@@ -108,7 +108,7 @@ describe('the decorator that suspends and resumes', () => {
   it.each(rows)('$title', async ({ object, sent = [], live = [], writes, again: given }) => {
     // If Metacontroller loses an event, the change is handled within a minute.
     const quiet = sent.length > 0 && !object.metadata.deletionTimestamp ? 60 : undefined;
-    const again = given ?? (writes ? 2 : quiet);
+    const again = given ?? (writes ? 1 : quiet);
     const answer = await sync(object, sent, live);
     expect(answer).toMatchObject({ attachments: [] });
     expect(answer.annotations).toEqual(writes);
