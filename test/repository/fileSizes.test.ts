@@ -1,4 +1,4 @@
-/** Files are readable in two minutes: none is longer than this without a reason. */
+/** Files are readable in two minutes: none is longer than this without a reason, and none is left from a merge. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,4 +48,8 @@ it(`no file has more than ${MOST_LINES} lines without a reason`, () => {
 
 it('no reason is left for a file that is short, or gone', () => {
   expect(Object.keys(REASONS).filter((file) => !long.includes(file))).toEqual([]);
+});
+
+it('no file is left from a merge', () => {
+  expect(execFileSync('git', ['ls-files', '*.orig', '*.rej'], { cwd: ROOT }).toString()).toBe('');
 });
