@@ -69,7 +69,10 @@ export interface FluxWrite {
   user: string;
   /** The manager in the request's options. */
   fieldManager?: string | undefined;
-  /** Whether the field manager is one of a controller that applies from Git: its writes are reverted, not denied. */
+  /**
+   * Whether the field manager is a controller that applies from Git: its applies are reverted, any other change is
+   * denied.
+   */
   isSync?: boolean | undefined;
   /** Absent if the writer does not ask to bypass a closed Gate. */
   bypass?: Bypass | undefined;
