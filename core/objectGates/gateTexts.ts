@@ -84,10 +84,17 @@ export function bypassText(
   return { text: `To bypass ${them}, ${how}. You need the verb bypass on ${gates}.` };
 }
 
-/** The sentence that says how one version bypasses the closed Gates of an application. */
-export const HOTFIX_HINT: TextWithCommands = {
-  text: `To bypass closed Gates for this version only, set a new reason in the annotation ${BYPASS_REASON} in the same write. You need the verb bypass on each of them.`,
-};
+/** The command by which a Rollout deploys a version that bypasses its closed Gates. */
+export function bypassingDeployCommand(
+  rollout: { namespace: string | undefined; name: string },
+  version: string | undefined,
+  isPinned = false,
+): CommandLine {
+  return [
+    'To bypass closed Gates for this version only (you need the verb bypass on each of them)',
+    deployVersionCommand(rollout, version, { isPinned, isBypass: true }),
+  ];
+}
 
 /**
  * The sentence and the commands for an edit of a managed field behind a closed Gate. Neither an open Gate nor a bypass
@@ -104,10 +111,7 @@ export function managedFieldHint(
     text: `An open Gate is not enough: ${fieldPath(field).join('.')} is managed by Rollout '${field.rollout}'. If spec.wantedVersion pins that Rollout, change it instead.`,
     commands: [
       ['To deploy another version once the Gates are open', deployVersionCommand(rollout, value)],
-      [
-        'To bypass them for this version only (you need the verb bypass on each of them)',
-        deployVersionCommand(rollout, value, { isBypass: true }),
-      ],
+      bypassingDeployCommand(rollout, value),
     ],
   };
 }

@@ -12,7 +12,7 @@ import { sameJson } from '../../core/kube/json.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { deploymentOf } from '../../core/managedField/deployment.ts';
 import { managedFieldsOf, readManagedField } from '../../core/managedField/managedFields.ts';
-import { type Denial, HOTFIX_HINT, subjectOf } from '../../core/objectGates/gateTexts.ts';
+import { bypassingDeployCommand, type Denial, subjectOf } from '../../core/objectGates/gateTexts.ts';
 import { isSuspendedByUs } from '../../core/objectGates/objectState.ts';
 import { readClosedOfRollouts } from '../closedGates.ts';
 
@@ -61,7 +61,13 @@ export async function withClosedGates(
   const bound = [...names].flatMap((name) => rollouts.get(name) ?? []);
   const closed = await readClosedOfRollouts(bound, call);
   if (closed.length === 0) return denial;
-  return { ...denial, text: `${denial.text} Its deployment would also wait`, closed, hint: HOTFIX_HINT };
+  const bypasses = bound.map(({ metadata: { namespace, name }, spec }) => {
+    const field = denied.find(({ rollout }) => rollout === name)!;
+    const rollout = { namespace, name: field.rollout };
+    return bypassingDeployCommand(rollout, readManagedField(object, field), Boolean(spec?.wantedVersion));
+  });
+  const commands = [...(denial.commands ?? []), ...bypasses];
+  return { ...denial, text: `${denial.text} A deployment by that Rollout would wait`, closed, commands };
 }
 
 /**

@@ -212,9 +212,11 @@ describe('the denial for a managed field', () => {
       { objects: [behindFreeze, gate('shop/freeze')] },
     );
     expect(message).toContain(command);
-    expect(message).toContain("Its deployment would also wait: Gate 'shop/freeze' is closed (Gate closed by default).");
+    expect(message).toContain(
+      "A deployment by that Rollout would wait: Gate 'shop/freeze' is closed (Gate closed by default).",
+    );
     expect(message).toContain('\nTo open Gate shop/freeze:\n  kubectl -n shop');
-    expect(message).toContain('set a new reason in the annotation gate.fluxcd.io/bypass-reason in the same write');
+    expect(message).toContain(`\n  ${command} gate.fluxcd.io/bypass-reason="<why>"\n`);
   });
 
   it('of a frozen object says that opening is not enough, and what to do', async () => {
