@@ -55,7 +55,7 @@ export function versionProblem(version: string, isKnown: boolean, rollouts: read
 export interface ApprovalsWritten {
   /** The annotations of the keys to store. */
   annotations: Record<string, string | undefined>;
-  /** Sentences of at most 120 characters. */
+  /** Sentences with the important words first: responseOf cuts them at 120 characters. */
   warnings: string[];
   /** Why the write is denied. */
   problem?: string;
@@ -181,6 +181,7 @@ function withApproval(
   if ('problem' in target) return reject(target.problem);
   const { version, rollout, uid, requesters, warning } = target;
   const why = boundedLine(reason ?? '', LIMITS.reason);
+  const shown = boundedLine(version, MAX_NAME_CHARACTERS);
   const approval: Approval = {
     version,
     ...(rollout !== undefined && { rollout }),
@@ -197,10 +198,10 @@ function withApproval(
     warnings: [
       ...(warning === undefined ? [] : [warning]),
       ...(earlier
-        ? [`you approved ${version} before, at ${formatTime(earlier.at)}: this approval replaces that one`]
+        ? [`you approved ${shown} before, at ${formatTime(earlier.at)}: this approval replaces that one`]
         : []),
       ...(requesters.includes(by) && rule.notBy?.includes('requester')
-        ? [`you requested ${version}, so your approval does not count (spec.approvals.notBy)`]
+        ? [`you requested ${shown}, so your approval does not count (spec.approvals.notBy)`]
         : []),
       ...droppedWarning(dropped),
     ],
@@ -236,7 +237,8 @@ function withinLimits(others: readonly Approval[], approval: Approval): { given:
 function droppedWarning([first, ...more]: readonly Approval[]): string[] {
   if (!first) return [];
   const others = more.length > 0 ? ` (and ${more.length} more)` : '';
-  return [`the record is full: the oldest approval of ${first.by}, of ${first.version}, was removed${others}`];
+  const [by, version] = [boundedLine(first.by, MAX_NAME_CHARACTERS), boundedLine(first.version, MAX_NAME_CHARACTERS)];
+  return [`the record is full: removed the oldest approval, of ${version} by ${by}${others}`];
 }
 
 /** The record without this user's approval of `value`: a version, or `namespace/name:version` for one Rollout. */

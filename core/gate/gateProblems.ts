@@ -67,7 +67,8 @@ function aheadText(ms: number): string {
 }
 
 /**
- * Warnings about an allowed write of a Gate: sentences of at most 120 characters.
+ * Warnings about an allowed write of a Gate: sentences with the important words first, because responseOf cuts them at
+ * 120 characters.
  * @param old undefined for a new Gate
  */
 export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, now: EpochMs): string[] {

@@ -23,7 +23,7 @@ import { readClosed, readClosedOfRollouts } from '../closedGates.ts';
 /** The most Gates, and RolloutGates, in the Warnings about one write. */
 const MAX_GATES_IN_WARNINGS = 3;
 
-/** The Warnings, sentences of at most 120 characters: the API server may cut longer ones. */
+/** The Warnings, sentences with the important words first: responseOf cuts them at 120 characters. */
 export async function rolloutWarnings(
   rollout: Rollout,
   before: Rollout | undefined,

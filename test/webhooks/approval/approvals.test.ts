@@ -68,6 +68,14 @@ describe('an approval', () => {
     expect(warnings).toEqual([`you approved 1.1.0 before, at ${AT}: this approval replaces that one`]);
   });
 
+  it('of a long version, by the same user, has a Warning that is not cut', async () => {
+    const version = '1'.repeat(128);
+    const rollout = { ...app(), status: { availableReleases: [{ tag: version }] } };
+    const { stored: first } = await approve({ [`${P}approve`]: version }, { rollout });
+    const { warnings } = await approve({ [`${P}approve`]: version }, { old: first, rollout });
+    expect(warnings).toEqual([`you approved ${'1'.repeat(32)} before, at ${AT}: this approval replaces that one`]);
+  });
+
   it('is withdrawn and another one given in one write', async () => {
     const { stored: first } = await approve({ [`${P}approve`]: '1.1.0' });
     const moved = { [`${P}unapprove`]: '1.1.0', [`${P}approve`]: '1.0.0' };
@@ -132,7 +140,7 @@ describe('an approval', () => {
     const { stored, warnings } = await approve({ [`${P}approve`]: '1.1.0' }, { old });
     const kept = recorded(stored).given;
     expect([kept.length, kept[0].version, kept.at(-1).version]).toEqual([LIMITS.approvals, '0.1.0', '1.1.0']);
-    expect(warnings).toEqual(['the record is full: the oldest approval of bob, of 0.0.0, was removed']);
+    expect(warnings).toEqual(['the record is full: removed the oldest approval, of 0.0.0 by bob']);
     const { stored: below } = await approve(
       { [`${P}approve`]: '1.1.0' },
       { old: gate({ [`${P}approvals`]: JSON.stringify({ given: given.slice(1) }) }) },
