@@ -54,7 +54,7 @@ const GATE = {
 export const approveCommand: CommandDefinition = {
   description: `Allows one version, and no later one, at the Gate or RolloutGate that blocks it.
 
-- A RolloutGate adds the version to its list.
+- A RolloutGate adds the version to allowedVersions. A closed one is opened for this version only.
 - A Gate opens for this version only.
 - With spec.approvals, your approval is recorded.
 
