@@ -283,7 +283,7 @@ function checkNames(checks: readonly FailedCheck[], gone: readonly Partial<Names
 const MAX_NAMES = 3;
 
 function namesOrCount(names: readonly string[], what: string): string {
-  if (names.length > MAX_NAMES) return `more than ${MAX_NAMES} ${what}`;
+  if (names.length > MAX_NAMES) return `its ${what} (more than ${MAX_NAMES})`;
   return names.length > 0 ? names.join(', ') : what;
 }
 
