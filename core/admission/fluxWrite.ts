@@ -263,10 +263,10 @@ function suspendedWarning(
       ? ['still suspended: a reference in gate.fluxcd.io/gates names no Gate; correct or remove it']
       : [];
   }
-  const gates = closed.filter(({ isLimit }) => !isLimit).map(({ ref }) => refKey(ref));
-  return gates.length === 0
-    ? []
-    : [`${kind} ${metadata.name ?? '(new)'} is suspended: Gate ${gates.join(', ')} is closed`];
+  const [first, ...others] = closed.filter(({ isLimit }) => !isLimit).map(({ ref }) => refKey(ref));
+  if (first === undefined) return [];
+  const more = others.length > 0 ? ` and ${others.length} more are` : ' is';
+  return [`${kind} ${metadata.name ?? '(new)'} is suspended: Gate ${first}${more} closed`];
 }
 
 /** The Warning for a user who resumes an object whose version is being fetched: it is resumed automatically. */

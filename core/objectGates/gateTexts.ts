@@ -43,8 +43,8 @@ export function bypassedText(gate: NamespacedName): string {
 /** The Warning about a reverted write, the most important words first: Warnings are cut at 120 characters. */
 export function revertWarning(closed: readonly GateResult[]): string {
   const [first, ...others] = closed.map((gate) => refKey(gate.ref));
-  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
-  return `not applied: Gate ${first}${more} is closed. Apply again after it opens; Git syncs retry automatically`;
+  const more = others.length > 0 ? ` and ${others.length} more are` : ' is';
+  return `not applied: Gate ${first}${more} closed. Apply again after it opens; Git syncs retry automatically`;
 }
 
 export function subjectOf(object: FluxObject): string {
