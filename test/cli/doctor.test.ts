@@ -117,15 +117,6 @@ describe('Metacontroller with another account than in our manifests', () => {
       { level: 'problem', text: expect.stringContaining('Metacontroller runs as system:serviceaccount:ops:mc') },
     ]);
   });
-
-  it('is the one that the hook server trusts, if another product brings a Metacontroller too', async () => {
-    const theirs = workload('kubeflow', 'metacontroller', { containers: [{ image: 'x/metacontroller' }] });
-    const trusts = [{ name: 'METACONTROLLER_USER', value: 'system:serviceaccount:ops:mc' }];
-    const trusting = workload('rollout-hooks', 'rollout-hooks', { containers: [{ env: trusts }] });
-    const both = async ({ resource }: { resource: string }) =>
-      resource === 'deployments' ? [trusting, metacontroller] : [theirs];
-    expect(await checkServer({ client: { list: both } } as never)).toMatchObject([{ level: 'fine' }]);
-  });
 });
 
 it('what the user has no right to read is neither fine nor a finding', async () => {
