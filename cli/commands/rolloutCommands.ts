@@ -104,7 +104,8 @@ export const rollbackCommand = rolloutCommandOf('rollback', {
   description: `Goes back to the last version that succeeded before the current one, or the named one, and stays on it.
 
 It never goes to a newer version, nor to one that was rolled back.
-The command shows both versions, and any release between them that cannot be undone, and asks.`,
+The command shows both versions, whether the image may be another one, and any release between them that cannot be
+undone, and asks.`,
   version: 'optional',
   options: [{ flags: '--no-pin', help: 'do not stay on it: newer versions are candidates again' }],
   examples: [

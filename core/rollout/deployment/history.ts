@@ -1,5 +1,5 @@
 /** The state of a deployment, and whether it counts, by its entry in the history. */
-import type { HistoryEntry, Rollout } from '../../../api/types.ts';
+import type { HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
 
 /** Whether the deployment has not ended: it waits to be applied or for health, or it bakes. */
 export function isUnfinished(head: HistoryEntry | undefined): boolean {
@@ -33,6 +33,40 @@ export function succeededDeployments(history: readonly HistoryEntry[]): HistoryE
     decided.add(tag);
     return entry.bakeStatus === 'Succeeded';
   });
+}
+
+// The image of a version, which may be another one by now than the one that was deployed.
+
+interface ImageChange {
+  reason: 'OtherImage' | 'TagMoved';
+  /** A clause. */
+  text: string;
+}
+
+interface ImageInputs {
+  /** Newest first, with the deployment. */
+  history: readonly HistoryEntry[];
+  /** The image from whose tags releases are selected now. */
+  image: string | undefined;
+  available: readonly VersionInfo[];
+}
+
+/** Why the version may be another image now than that of `target`, its deployment; undefined if nothing shows that. */
+export function imageChange(target: HistoryEntry, { history, image, available }: ImageInputs): ImageChange | undefined {
+  const { tag, digest } = target.version;
+  const other = imageOf(target, history);
+  if (image !== undefined && other !== undefined && other !== image) {
+    const text = `${tag} was deployed from ${other}, and the ImagePolicy now selects from ${image}`;
+    return { reason: 'OtherImage', text };
+  }
+  const present = available.find((each) => each.tag === tag)?.digest;
+  if (!digest || !present || digest === present) return undefined;
+  return { reason: 'TagMoved', text: `the tag ${tag} has been moved to another image since it was deployed` };
+}
+
+/** The image of a deployment; of one without a record, that of the next deployment with one. */
+function imageOf(target: HistoryEntry, history: readonly HistoryEntry[]): string | undefined {
+  return history.slice(0, history.indexOf(target) + 1).findLast(({ image }) => image !== undefined)?.image;
 }
 
 // Deployments without bake settings: they end once Flux has applied them, and the next version doesn't wait for it.

@@ -11,7 +11,7 @@ import { approveGateCommands, closedText, type GateResult } from '../../gate/eva
 import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { isBare } from '../release/metadata.ts';
-import { succeededDeployments } from './history.ts';
+import { imageChange, succeededDeployments } from './history.ts';
 
 /** `spec.onFailure`, or the installation's default. */
 export type OnFailure = 'Continue' | 'Hold' | 'Rollback';
@@ -106,22 +106,10 @@ function refusalOf(head: HistoryEntry, target: HistoryEntry, inputs: RollbackInp
     const text = `waiting until ${formatTime(until)} for the registry to answer whether ${tag} can be undone`;
     return { reason: 'MetadataUnknown', text, until };
   }
-  const other = imageOf(target, history);
-  if (image !== undefined && other !== undefined && other !== image) {
-    const text = `${to.tag} was deployed from ${other}, and the ImagePolicy now selects from ${image}`;
-    return { reason: 'OtherImage', text };
-  }
-  const digest = available.find(({ tag }) => tag === to.tag)?.digest;
-  if (to.digest && digest && to.digest !== digest) {
-    return { reason: 'TagMoved', text: `the tag ${to.tag} has been moved to another image since it was deployed` };
-  }
+  const changed = imageChange(target, { history, image, available });
+  if (changed) return changed;
   const gate = rejectedBy(to.tag);
   return gate === undefined ? undefined : { reason: 'Rejected', text: `RolloutGate '${gate}' rejects ${to.tag}` };
-}
-
-/** The image of a deployment; of one without a record, that of the next deployment with one. */
-function imageOf(target: HistoryEntry, history: readonly HistoryEntry[]): string | undefined {
-  return history.slice(0, history.indexOf(target) + 1).findLast(({ image }) => image !== undefined)?.image;
 }
 
 /** Versions to roll back to that a history keeps: if the first is deployed again and fails, the second is left. */

@@ -80,6 +80,27 @@ describe('a rollback', () => {
     expect(isRequest(planned) && planned.concerns).toHaveLength(2);
   });
 
+  it.each<[string, string, (from: HistoryEntry) => HistoryEntry, Partial<RolloutStatus>]>([
+    [
+      'that was deployed from another image',
+      '1.4.0 was deployed from registry.example/old, and the ImagePolicy now selects from registry.example/new',
+      (entry) => ({ ...entry, image: 'registry.example/old' }),
+      { image: 'registry.example/new' },
+    ],
+    [
+      'whose tag was moved since',
+      'the tag 1.4.0 has been moved to another image since it was deployed',
+      (entry) => ({ ...entry, version: { tag: '1.4.0', digest: 'sha256:a' } }),
+      { availableReleases: [{ tag: '1.4.0', digest: 'sha256:b' }, { tag: '1.5.0' }] },
+    ],
+  ])('to a version %s says so', (_, text, deployed, status) => {
+    const [head, before] = history('1.5.0', '1.4.0');
+    const of = rollout([], { ...status, history: [head!, deployed(before!)] });
+    const planned = back(of) as WriteRequest;
+    expect(planned.concerns.slice(1)).toEqual([`It may deploy another image than before: ${text}`]);
+    expect((back(rollout([], { ...status, history: [head!, before!] })) as WriteRequest).concerns).toHaveLength(1);
+  });
+
   it('is for the deployment that was read', () => {
     expect(back(rollout(['1.5.0', '1.4.0']))).toMatchObject({
       body: { metadata: { resourceVersion: '7' } },
