@@ -1,7 +1,4 @@
-/**
- * docs/adopt.md, "Let the parent leave the field alone", on the real kustomize-controller: `spec.ignore` while
- * admission is away.
- */
+/** docs/adopt.md, step 4, on the real kustomize-controller: `spec.ignore` while admission is away. */
 import { expect, it } from 'vitest';
 import {
   type AnyObject,
