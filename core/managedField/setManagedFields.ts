@@ -5,6 +5,7 @@ import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { sameJson } from '../kube/json.ts';
+import { tagWord } from '../kube/tag.ts';
 import { type Writers, writersOf } from '../kube/writers.ts';
 import type { TextWithCommands } from '../text/commands.ts';
 import { type AtomicUpdate, atomicUpdate, unhandledRequest, withArtifact } from './atomicUpdate.ts';
@@ -267,14 +268,18 @@ function denialOf(
   { object, rollouts }: FieldsContext,
 ): TextWithCommands {
   const wanted = rollouts.get(field.rollout)?.spec?.wantedVersion;
-  const pin = wanted
-    ? `That Rollout is pinned to '${wanted}'.`
-    : 'To stay on another version, set spec.wantedVersion on that Rollout.';
   const rollout = { namespace: object.metadata.namespace, name: field.rollout };
+  const version = tagWord(value);
+  const pin = deployVersionCommand(rollout, value, { isPinned: true });
   return {
     text:
       `${fieldPath(field).join('.')} cannot be set to '${value}': Rollout '${field.rollout}' manages it and has deployed ` +
-      `'${deployed.version}'. ${pin}`,
-    commands: [['To deploy another version', deployVersionCommand(rollout, value, { isPinned: Boolean(wanted) })]],
+      `'${deployed.version}'.${wanted ? ` That Rollout is pinned to '${wanted}'.` : ''}`,
+    commands: wanted
+      ? [[`To pin it to ${version}`, pin]]
+      : [
+          [`To deploy ${version} on that Rollout`, deployVersionCommand(rollout, value)],
+          [`To deploy ${version} and stay on it`, pin],
+        ],
   };
 }

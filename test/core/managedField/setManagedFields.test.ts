@@ -74,17 +74,17 @@ const rows: Row[] = [
     { ...edited('2.0.0'), lastApplied },
     { denial: /cannot be set to '2\.0\.0'/ },
   ),
-  row('a direct edit is denied, and says how to deploy another version', at110, edited('2.0.0'), {
+  row('a direct edit is denied, and says how to deploy the version, and how to stay on it', at110, edited('2.0.0'), {
     denial:
-      /set spec\.wantedVersion on that Rollout\.\nTo deploy another version:\n {2}kubectl -n shop annotate --overwrite rollout\.kuberik\.com\/my-app rollout\.kuberik\.com\/force-deploy=2\.0\.0$/,
+      /deployed '1\.1\.0'\.\nTo deploy 2\.0\.0 on that Rollout:\n {2}kubectl -n shop annotate --overwrite rollout\.kuberik\.com\/my-app rollout\.kuberik\.com\/force-deploy=2\.0\.0\nTo deploy 2\.0\.0 and stay on it:\n {2}kubectl -n shop patch rollout\.kuberik\.com\/my-app --type=merge -p '\{"spec":\{"wantedVersion":"2\.0\.0"\}\}'$/,
   }),
   row('a direct edit of a pinned Rollout changes the pin: a force-deploy would wait for it', at110, edited('2.0.0'), {
     rollouts: [pinned],
     denial:
-      /deployed '1\.1\.0'\. That Rollout is pinned to '1\.1\.0'\.\nTo deploy another version:\n {2}kubectl -n shop patch rollout\.kuberik\.com\/my-app --type=merge -p '\{"spec":\{"wantedVersion":"2\.0\.0"\}\}'$/,
+      /deployed '1\.1\.0'\. That Rollout is pinned to '1\.1\.0'\.\nTo pin it to 2\.0\.0:\n {2}kubectl -n shop patch rollout\.kuberik\.com\/my-app --type=merge -p '\{"spec":\{"wantedVersion":"2\.0\.0"\}\}'$/,
   }),
   row('what is no version is not put into a command that somebody may paste', at110, edited('$(reboot)'), {
-    denial: /force-deploy='<version>'$/,
+    denial: /force-deploy='<version>'\n.*\n.*"wantedVersion":"<version>"\}\}'$/,
   }),
   row(
     'a field that both an apply and an update own was not applied',
