@@ -108,9 +108,9 @@ export function managedFieldHint(
 ): TextWithCommands {
   const rollout = { namespace, name: field.rollout };
   return {
-    text: `An open Gate is not enough: ${fieldPath(field).join('.')} is managed by Rollout '${field.rollout}'. If spec.wantedVersion pins that Rollout, change it instead.`,
+    text: `Opening the Gate doesn't allow this write: only Rollout '${field.rollout}' sets ${fieldPath(field).join('.')}. Deploy the version there, or change its spec.wantedVersion if that is set.`,
     commands: [
-      ['To deploy another version once the Gates are open', deployVersionCommand(rollout, value)],
+      ['To deploy the version once the Gates are open', deployVersionCommand(rollout, value)],
       bypassingDeployCommand(rollout, value),
     ],
   };

@@ -226,8 +226,9 @@ describe('the denial for a managed field', () => {
     const object = edit({ annotations });
     const { message } = await send(mutateFlux, { object, oldObject: frozen }, { objects: [app, gate('shop/freeze')] });
     expect(message).toContain("Gate 'shop/freeze' is closed");
-    expect(message).toContain('An open Gate is not enough: spec.postBuild.substitute.APP is managed by Rollout');
-    expect(message).toContain('If spec.wantedVersion pins that Rollout, change it instead.');
+    expect(message).toContain(
+      "Opening the Gate doesn't allow this write: only Rollout 'my-app' sets spec.postBuild.substitute.APP. Deploy the version there, or change its spec.wantedVersion if that is set.",
+    );
     expect(message).toContain(`\n  ${command}\n`);
     expect(message.split('\n').at(-1)).toBe(`  ${command} gate.fluxcd.io/bypass-reason="<why>"`);
     expect(message).not.toContain('in the same write');
