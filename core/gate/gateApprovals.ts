@@ -63,7 +63,7 @@ export function approveGateCommand(
   const wanted = `${rollout === undefined ? '' : `${rollout}:`}${tagWord(version)}`;
   const line = shell`kubectl -n ${namespace} annotate --overwrite gate/${name} ${APPROVE_FOR}=${wanted}`;
   return [
-    `To approve ${version === undefined ? 'a version' : 'it'} at Gate ${namespace}/${name}, another user runs`,
+    `To approve ${version === undefined ? 'a version' : 'it'} at Gate ${namespace}/${name}, each approver runs`,
     line,
   ];
 }

@@ -359,11 +359,11 @@ function gatesText({ version, by, evaluation: { closed } }: SentenceInputs): Tex
 function approvalsSentence({ version, by, evaluation: { requiredApprovals } }: SentenceInputs): TextWithCommands {
   const missing = requiredApprovals.filter(({ verdict }) => !verdict.enough);
   const all = few(
-    missing.map(({ gate, verdict }) => `RolloutGate '${gate.metadata.name}': ${verdictText(verdict)}`),
+    missing.map(({ gate, verdict }) => `RolloutGate '${gate.metadata.name}' has ${verdictText(verdict)}`),
     MAX_GATES_IN_SENTENCE,
   );
   return {
-    text: `Version ${version}${by} waits for approvals, ${all}`,
+    text: `Version ${version}${by} waits for approvals: ${all}`,
     commands: missing.slice(0, 1).map(({ gate }) => approveRolloutGateCommand(gate, version)),
   };
 }

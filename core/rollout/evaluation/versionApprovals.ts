@@ -135,7 +135,7 @@ export function approvalProgress(version: string, { gate, verdict }: RequiredApp
 export function approveRolloutGateCommand({ metadata }: RolloutGate, version: string): CommandLine {
   const { namespace, name } = identityOf({ metadata });
   const line = shell`kubectl -n ${namespace} annotate --overwrite rolloutgate/${name} ${APPROVE}=${tagWord(version)}`;
-  return [`To approve it at RolloutGate ${name}, another user runs`, line];
+  return [`To approve it at RolloutGate ${name}, each approver runs`, line];
 }
 
 /** The versions whose authors have to be known: an approval has been given that must not come from an author. */
