@@ -1,8 +1,8 @@
 /**
  * Requests to open or close a Gate: which requests a write makes, and which of them count now. Only a changed
- * annotation is a request. The request that arrived last counts, regardless of the timestamps. Two changes are no
- * requests: Flux restores Git's value over a user's (with a timestamp older than a handled one), and a user writes text
- * into the record.
+ * annotation is a request. The request that arrived last counts, regardless of the timestamps. Two changes do not count
+ * as requests: a Git sync that restores an older timestamp than a handled one, and text that a user writes into the
+ * record.
  *
  * Requests are in three places:
  *

@@ -132,12 +132,14 @@ export function endedClosureWarnings(gate: Gate, old: Gate | undefined, now: Epo
 }
 
 // The state of a Gate at each instant: a request comes before the calendar, and the calendar before the default.
-// Without a schedule the rules are the RFC's: a request for the other state than the default holds for the window, or
-// without a window until the opposite request; a request for the default state ends it at once.
+// Without a schedule the rules are the RFC's:
+// - a request for the other state than the default holds for the window, or without one until the opposite request;
+// - a request for the default state ends it at once.
 // An opening for one version never counts as the default state: for everything else the Gate is closed.
-// With a schedule every request holds for the window, and comes before the calendar. Without a window a closure lasts
-// until a user opens the Gate, and an opening until the calendar's next change, so that one hotfix doesn't end the
-// freezes of all later Fridays.
+// With a schedule every request comes before the calendar, and holds:
+// - for the window;
+// - without a window, a closure until a user opens the Gate;
+// - without a window, an opening until the calendar's next change, so that one hotfix doesn't end all later freezes.
 
 interface GateState {
   opened: boolean;

@@ -11,14 +11,13 @@ import { fetchedRevision, isOfTag, storedRevision } from './source.ts';
 
 /**
  * An atomic update of tag and variables.
- * If one Rollout sets variables of a Kustomization and the tag of the OCIRepository that it applies, the variables
- * follow what the OCIRepository has fetched, and not the Rollout: manifests of one version are never applied with the
- * variable of another. Three parts (ADR 26):
+ * One Rollout may set both variables of a Kustomization and the tag of the OCIRepository that it applies. Then the
+ * variables follow what the OCIRepository has fetched, and not the Rollout: manifests of one version are never applied
+ * with the variable of another. Three parts (ADR 26):
  *
  * - the variables change when the source has fetched the deployment, in one write (setManagedFields.ts);
  * - until then the Kustomization is suspended, so that it does not try the new artifact with the old variables
- *   (core/suspension/suspension.ts), unless the source cannot fetch: then the Kustomization continues with its current
- *   artifact;
+ *   (core/suspension/suspension.ts). If the source cannot fetch, it continues with its current artifact;
  * - the API server's policy (manifests/policies/whole-versions.yaml) denies an attempt at another artifact than the
  *   annotation ARTIFACT allows, in whatever order caches are updated. It also denies an attempt by a controller that
  *   has not read the suspension yet: the suspension comes with a request to reconcile, which the controller echoes.

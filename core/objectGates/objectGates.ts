@@ -70,7 +70,7 @@ function selectingGates(
   const found: NamespacedName[] = [];
   for (const key of candidates) {
     const gate = gates.get(key);
-    // The annotation would come and go, if only the webhook found the Gate.
+    // Hooks find Gates by this label. Without the test, webhook and hook would write SELECTED_BY in turn.
     if (!gate || !hasFluxLabel(gate) || !gateSelects(gate, object, namespaceLabels)) continue;
     found.push(identityOf(gate));
     if (found.length === atMost) break;

@@ -32,7 +32,7 @@ export function changeEvents(
   ];
 }
 
-/** The Events with `about` and order: an Event about no deployment is about the status revision, and comes first. */
+/** An Event without `about` gets the status revision, and sorts before the Events of deployments. */
 export function withOrder(events: readonly NewEvent[], { revision = 0 }: RolloutStatus): NewEvent[] {
   const order = `c${revision.toString(16).padStart(8, '0')}`;
   return events.map((event) => ({

@@ -33,8 +33,8 @@ import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../ho
 
 export const fluxHook: DecoratorHook<FluxObject> = {
   /**
-   * Metacontroller caches the answer by generation. Until the next generation, the FluxBinding relates the Rollouts
-   * that the annotations name since.
+   * Metacontroller caches the answer by generation. Until the generation changes, Rollouts that the annotations name
+   * later are related by the FluxBinding's own hook.
    */
   async customize({ parent }) {
     const { namespace = '', name = '' } = parent.metadata;

@@ -108,10 +108,10 @@ export async function readBindingsAfterApply(rollout: Rollout, call: HookCall): 
 }
 
 /**
- * The objects bound to the Rollout, as they are now. In a burst each Rollout of the namespace needs a list, and a list
- * of thousands takes a quarter of a second of the API server's time: so they share one, and all but the one that lists
- * read their own objects again. Only an object that was bound within the last second and has no FluxBinding yet may be
- * missing: the webhook holds it.
+ * The objects bound to the Rollout, as they are now. A list of thousands of objects takes a quarter of a second of the
+ * API server's time, and in a burst each Rollout of the namespace needs one. So they share one list, and all but the
+ * one that lists read their own objects again. Only an object that was bound within the last second and has no
+ * FluxBinding yet may be missing: the webhook holds it.
  */
 async function liveBoundObjects(
   rollout: Rollout,

@@ -1,4 +1,4 @@
-/** The inputs of a Rollout's first plan, which Metacontroller's caches may have too late. */
+/** Reads the inputs of a Rollout's first plan. Most come from Metacontroller's caches, which may be stale. */
 import type { ImagePolicy } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { CompositeRequest, ObjectMap } from '../../api/metacontroller.ts';

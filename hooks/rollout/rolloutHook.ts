@@ -68,8 +68,12 @@ export function toResponse(
 }
 
 /**
- * The plan, computed again from live reads of what it depends on: the HealthChecks; the bound objects, if the head
- * counts as applied; health, if the bake begins or ends; and everything that may block it, if it is irreversible.
+ * The plan, computed again from live reads of what it depends on. Each step sees the plan of the step before it:
+ * 1. The HealthChecks.
+ * 2. The FluxBindings, if the head counts as applied.
+ * 3. Health, if the bake begins or ends.
+ * 4. Everything that may block the plan, if it is irreversible.
+ * 5. The bound objects. They come last: if something else holds the Rollout, listing them would be wasted in each sync.
  */
 async function decidePlan(
   observed: Observed,
@@ -91,7 +95,6 @@ async function decidePlan(
   if (plan.isIrreversible || carried.length > 0) {
     const selectors = await readSelectors(rollout.metadata.namespace ?? '', call.cluster);
     planAgain({ carried, ...(await readBlockers(inputs, selectors, call)) });
-    // The bound objects come last: if something else holds the Rollout, listing them would be wasted in each sync.
     if (plan.isIrreversible || plan.dependsOnBindings) planAgain(await readBound(inputs, selectors, call));
   }
   if (plan.isIrreversible || plan.dependsOnHealth) await requireFresh(rollout, call);
