@@ -79,7 +79,10 @@ interface BlockerKind {
   find?(inputs: BlockerInputs): Blocker[];
   /** The sentence in DeploymentBlocked. Absent if the wait has its own condition. */
   sentence?(inputs: SentenceInputs): string | TextWithCommands;
-  /** The reason of Ready before the first deployment: that of DeploymentBlocked, or the wait's own condition type. */
+  /**
+   * The reason of Ready while this wait holds the first deployment: DeploymentBlocked's reason, or the type of the
+   * wait's own condition.
+   */
   readyReason?: string;
   /** DeploymentBlocked is reported as an Event: a user has to act, or the end is known. */
   hasEvent?: true;
