@@ -1,5 +1,5 @@
 /**
- * The number of objects that one call reads concurrently: calls share the connections to the API server (`connect` in
+ * The number of objects that one call reads concurrently. Calls share the connections to the API server (`connect` in
  * main.ts), and a tenant can make one call read hundreds of objects. A Rollout's call evaluates the same number of
  * HealthChecks concurrently, each with its own reads.
  */

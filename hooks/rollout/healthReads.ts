@@ -151,7 +151,7 @@ function consentMetadata({
 // Health that is evaluated live.
 
 /**
- * The HealthChecks that the Rollout watches, from live reads: a report may not have reached Metacontroller's cache, and
+ * The HealthChecks that the Rollout watches, from live reads. A report may not have reached Metacontroller's cache, and
  * a deployment, its apply and the outcome of its bake cannot be undone.
  */
 export async function readChecks(
@@ -189,7 +189,7 @@ export function withRestingChecks(
 }
 
 /**
- * The checks with their current status, for a bake that begins or succeeds: a check's own hook may not have run for a
+ * The checks with their current status, for a bake that begins or succeeds. A check's own hook may not have run for a
  * while, because the check is at rest, or after an outage. A check of class kustomization is evaluated live unless its
  * report is new; one of class prometheus doesn't count without a new measurement.
  */

@@ -122,7 +122,7 @@ async function deploymentsToAdopt({ rollout, bindings }: Observed, plan: Plan, {
 }
 
 /**
- * Throws unless the plan was made from the stored Rollout: a pin, a Gate, a longer bakeTime or the withdrawal of a
+ * Throws unless the plan was made from the stored Rollout. A pin, a Gate, a longer bakeTime or the withdrawal of a
  * request that was accepted a moment ago might not have reached Metacontroller's cache. The ValidatingAdmissionPolicy
  * `rollout-history` covers what is accepted after this read.
  */

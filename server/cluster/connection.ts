@@ -1,7 +1,7 @@
 /**
  * Requests to the API server, of the server, the command, the page and the development tools.
  * client-node reads kubeconfigs and gets credentials (exec plugins, OIDC, client certificates, proxies). Its requests
- * are not used, because each opens a connection: the webhook reads in every write of a bound object, and a TLS
+ * are not used, because each opens a connection. The webhook reads in every write of a bound object, and a TLS
  * handshake would cost more than all the rest.
  */
 import {

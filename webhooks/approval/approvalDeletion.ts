@@ -8,9 +8,9 @@ import { eventRecord } from '../../core/kube/events.ts';
 import { isSystemDeleter } from '../../core/kube/users.ts';
 
 /**
- * Records the deletion of a Gate or RolloutGate with approvals, and the last changes of its rule, which its hook might
- * not have seen: as Events with the user, once the object is gone. Not in a dry run. All values come from the stored
- * object, because any client may send a request about any object.
+ * Records the deletion of a Gate or RolloutGate with approvals as Events with the user, once the object is gone. The
+ * Events include the last changes of its rule, which its hook might not have seen. Not in a dry run. All values come
+ * from the stored object, because any client may send a request about any object.
  * @param about reads the object of the deletion's Event, and the objects that report it
  */
 export async function recordDeletion<Stored extends Approvable>(

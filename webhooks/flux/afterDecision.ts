@@ -1,6 +1,7 @@
 /**
- * What is read after the decision on a write of a Flux object: fields that the write would lose; and what else is
- * closed or suspended, and so the next obstacle.
+ * What is read after the decision on a write of a Flux object:
+ * - fields that the write would lose;
+ * - what else is closed or suspended, and so the next obstacle.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { FluxObject, SourceRef } from '../../api/flux.ts';
@@ -18,7 +19,7 @@ import { readClosedOfRollouts } from '../closedGates.ts';
 
 /**
  * The denial of a write of a held object in another version than the stored one, if it lacks a field of the stored
- * spec: no webhook can bring back what such a write drops.
+ * spec. No webhook can bring back what such a write drops.
  * @param closed the Gates that hold the object
  */
 export async function lostFieldsDenial(

@@ -97,8 +97,8 @@ async function withOthersUnlessHeld(
 }
 
 /**
- * The Gates that either version of the object names, itself or in its annotation SELECTED_BY, or that may select it;
- * and the labels of its Namespace if one of these Gates selects by them.
+ * The Gates that either version of the object names, itself or in its annotation SELECTED_BY, or that may select it.
+ * Also the labels of its Namespace if one of these Gates selects by them.
  */
 async function readGateContext(
   { object, oldObject, namespace }: Write,
@@ -144,7 +144,7 @@ function readBoundRollouts(
   { object, oldObject, namespace }: Write,
   call: WebhookCall,
 ): Promise<WriteContext['rollouts']> {
-  // The Rollouts of both the old and the new object: behind a closed Gate an apply can't remove the annotation that
+  // The Rollouts of both the old and the new object. Behind a closed Gate an apply can't remove the annotation that
   // names a Rollout, and that Rollout may be the one that bypasses the Gate.
   const names = object ? [object, oldObject].flatMap((each) => (each ? rolloutsOfObject(each) : [])) : [];
   return readNamedRollouts(names, namespace, call);

@@ -138,7 +138,7 @@ async function reachProblem(
   );
 }
 
-// Deletion. The deletion of a closed Gate that holds an object is denied: objects that name it would wait for a Gate
+// Deletion. The deletion of a closed Gate that holds an object is denied. Objects that name it would wait for a Gate
 // that no user can open, and objects that it selects would be free. The deletion of a Gate with approvals is reported.
 
 const MAX_OBJECTS_IN_DENIAL = 3;

@@ -71,7 +71,7 @@ export function openingProblem(
 }
 
 /**
- * A Warning if this write opens the Gate for a tag without a Rollout: every Rollout that requires the Gate may deploy
+ * A Warning if this write opens the Gate for a tag without a Rollout. Every Rollout that requires the Gate may deploy
  * that tag, and one tag of two Rollouts is two versions.
  */
 export async function openForWarnings(gate: Gate, old: Gate | undefined, call: WebhookCall): Promise<string[]> {

@@ -86,8 +86,8 @@ const NOTHING_WAITS =
 const NO_REASON = `${BYPASS_FOR} has no effect without a new ${BYPASS_REASON} in the same write`;
 
 /**
- * The stored grant. It stays as long as its reason does, and from the start of its deployment until this is applied,
- * because Flux removes kubectl's annotations from a Rollout that comes from Git. A grant in the write itself doesn't
+ * The stored grant. It stays as long as its reason does, and from the start of its deployment until this is applied:
+ * Flux removes kubectl's annotations from a Rollout that comes from Git. A grant in the write itself doesn't
  * count.
  */
 function keptGrant(rollout: Rollout, before: Rollout | undefined): string | undefined {

@@ -19,9 +19,11 @@ import type { AdmissionDecision } from '../response.ts';
 type Decision = Promise<AdmissionDecision | undefined>;
 
 /**
- * Decides three writes while a Gate is closed: one that stops requiring the Gate; one that adds an owner reference,
- * because the garbage collector could then delete the Rollout; and one that adds spec.writeBack or changes its
- * ImagePolicy, because Git could then set any version.
+ * Decides three writes while a Gate is closed:
+ * - one that stops requiring the Gate;
+ * - one that adds an owner reference, because the garbage collector could then delete the Rollout;
+ * - one that adds spec.writeBack or changes its ImagePolicy, because Git could then set any version.
+ *
  * The user has to be allowed to bypass all Gates that the write evades.
  */
 export async function decideEvasion(
@@ -55,8 +57,9 @@ export async function decideDeletion(rollout: Rollout, request: AdmissionRequest
 }
 
 /**
- * Decides a write of the status that adds a deployment, which would be rolled out like the Rollout's own, or that lets
- * the newest deployment bypass its Gates again after it has failed.
+ * Decides two writes of the status:
+ * - one that adds a deployment, which would be rolled out like the Rollout's own;
+ * - one that lets the newest deployment bypass its Gates again after it has failed.
  */
 export async function decideAddedDeployment(
   rollout: Rollout,

@@ -65,8 +65,8 @@ export const validateRolloutStatus: AdmissionHandler = async (request, call) => 
 };
 
 /**
- * The status to store for one that others wrote: with our fields if the writer doesn't know them, the stored inputs of
- * decisions, the writer as the requester of a new deployment, and the next revision.
+ * The status to store for one that others wrote. It has our fields if the writer doesn't know them, the stored inputs
+ * of decisions, the writer as the requester of a new deployment, and the next revision.
  */
 function acceptStatus(written: RolloutStatus, stored: RolloutStatus | undefined, user: string): RolloutStatus {
   // A writer that sends a revision has read our fields, and may omit them on purpose.
