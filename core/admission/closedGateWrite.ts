@@ -90,8 +90,8 @@ function isAlwaysFree({ path, value }: Change, { isSystemDeleter }: ClosedGateWr
 }
 
 /**
- * The new object with everything that an apply writes as it was stored, including managedFields: an apply that drops a
- * field also gives up its ownership, so a reverted removal would never be repeated (docs/facts.md, F3).
+ * The new object with everything that an apply writes as it was stored, including managedFields. An apply that drops a
+ * field also gives up its ownership: without that, a reverted removal would never be repeated (docs/facts.md, F3).
  */
 function withStoredContent(object: FluxObject, { metadata: old, spec }: FluxObject): FluxObject {
   const { labels: _l, annotations: _a, ownerReferences: _o, managedFields: _m, ...rest } = object.metadata;

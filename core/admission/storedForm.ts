@@ -1,6 +1,6 @@
 /**
- * Fields that a round trip through Flux's Go types changes in form only: a client that reads a Kustomization, adds an
- * annotation and sends it back writes `10m0s` for `10m`, and omits empty fields with `omitempty`.
+ * Fields that a round trip through Flux's Go types changes in form only. A client that reads a Kustomization and sends
+ * it back writes `10m0s` for `10m`, and omits empty fields with `omitempty`.
  * The lists come from the types: an empty field means the same as an absent one only if it is no pointer. `maxHistory`
  * is a pointer, so `maxHistory: 0` differs from no maxHistory. A field in no list is compared as written.
  */

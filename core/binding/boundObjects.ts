@@ -13,8 +13,8 @@ import { objectsOfRollout } from '../managedField/managedFields.ts';
 import { type RefRules, requiredGates } from '../objectGates/objectGates.ts';
 
 /**
- * The FluxBindings of the objects that are bound to the Rollout, by their fields or their label: a new CRD may drop
- * stored fields, and a bake must not begin because of that.
+ * The FluxBindings of the objects that are bound to the Rollout, by their fields or their label. The label counts too
+ * because a new CRD may drop stored fields, and a bake must not begin because of that.
  */
 export function bindingsOfRollout({ metadata }: Rollout, bindings: readonly FluxBinding[]): FluxBinding[] {
   const label = boundLabel(metadata.name ?? '');

@@ -128,7 +128,7 @@ interface NextBinding {
 }
 
 /**
- * The FluxBinding to write, with the decorator's report if the decorator has all inputs; and its next status, on which
+ * The FluxBinding to write, with the decorator's report if the decorator has all inputs. Also its next status, on which
  * the decorator acts before the FluxBinding's own hook has stored it.
  */
 export function nextBinding(
@@ -241,8 +241,8 @@ function urgentPart({ rollouts = [], gates = [], bypassing }: Report) {
 /**
  * The value of the annotation DEPLOYED to write; undefined if nothing is to be written. The write only triggers the
  * webhook, which computes the value itself. null removes the annotation, if only the field is wrong.
- * @param status of the FluxBinding: `deployed` has the newest deployment of each Rollout that the object tracks, in the
- *   form of the annotation, and `fields` the state of each managed field
+ * @param status of the FluxBinding. `deployed` has the newest deployment of each Rollout that the object tracks, in the
+ *   form of the annotation; `fields` has the state of each managed field
  */
 export function deploymentTrigger(
   object: FluxObject,

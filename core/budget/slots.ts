@@ -1,6 +1,7 @@
 /**
- * The states of a slot. It becomes free only on evidence that can't become false: its Rollout is gone, or a status of
- * its Rollout that is newer than the grant has neither request nor running deployment.
+ * The states of a slot. It becomes free only on evidence that can't become false:
+ * - its Rollout is gone;
+ * - a status of its Rollout that is newer than the grant has neither request nor running deployment.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, Slot } from '../../api/types.ts';

@@ -55,8 +55,8 @@ function requirersWithSelection(
   return [...objects, ...requiring].sort((a, b) => (requirerText(a.requirer) < requirerText(b.requirer) ? -1 : 1));
 }
 
-// An index of all objects in the cluster by the Gates that they name and by their namespace, so that the cost of
-// evaluating a Gate depends only on the objects that may require it.
+// An index of all objects in the cluster by the Gates that they name and by their namespace. With it, the cost of
+// evaluating a Gate depends only on the objects that may require the Gate.
 
 /** A function that returns the objects that may require a Gate. The lists must not change afterwards. */
 export function requiringIndex(all: RequiringObjects): (gate: Gate) => RequiringObjects {

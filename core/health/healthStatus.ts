@@ -35,7 +35,7 @@ const MAX_MESSAGE_CHARACTERS = 16_384;
 /**
  * The status after a verdict. `lastChangeTime` changes only with `status`. `lastErrorTime` is the latch that a bake
  * reads: it stays through a recovery, never moves back and is never in the future; only a reset clears it.
- * A failure without a time of its own began when it was first seen: with a new time in each evaluation it would fail
+ * A failure without a time of its own began when it was first seen. With a new time in each evaluation it would fail
  * every later deployment, and the hook would trigger itself forever.
  */
 export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, now: EpochMs): HealthStatus {

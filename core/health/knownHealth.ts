@@ -46,8 +46,8 @@ export function hasNewError(check: HealthCheck, head: HistoryEntry): boolean {
 }
 
 /**
- * Whether the error is a failure from before the deployment that the check found afterwards, as class kustomization
- * may: its errors have the times of the failures, which our own clock and the cluster's controllers write.
+ * Whether the error is a failure from before the deployment that the check found afterwards. Class kustomization may
+ * find one: its errors have the times of the failures, which our own clock and the cluster's controllers write.
  */
 function isOfEarlierFailure(check: HealthCheck, head: HistoryEntry): boolean {
   const failed = parseTime(check.status?.lastErrorTime);

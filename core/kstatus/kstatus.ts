@@ -1,6 +1,6 @@
 /**
  * Whether an object has reached the state in its spec, by the rules and in the words of kstatus
- * (sigs.k8s.io/cli-utils): first the rules for every kind, then those of its kind, or else its Ready condition.
+ * (sigs.k8s.io/cli-utils). The rules for every kind come first, then those of its kind, or else its Ready condition.
  */
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { groupOf } from '../kube/names.ts';

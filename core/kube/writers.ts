@@ -48,7 +48,7 @@ function isServerSide({ byApply, byOther, whole }: Owners): boolean {
 }
 
 /**
- * Whether a client-side `kubectl apply` repeated the literal that it had applied before: the old and the new
+ * Whether a client-side `kubectl apply` repeated the literal that it had applied before. If so, the old and the new
  * last-applied annotation have the same value of the field, and the object has it now.
  */
 function isRepeated(before: unknown, after: unknown, value: unknown): boolean {

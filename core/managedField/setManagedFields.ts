@@ -110,8 +110,8 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
 }
 
 /**
- * Whether a write can be decided without the object's source: the object has the deployments of its Rollouts, its
- * source had fetched them at that time, and the write changes none of this.
+ * Whether a write can be decided without the object's source. It can if the object has the deployments of its
+ * Rollouts, its source had fetched them at that time, and the write changes none of this.
  */
 export function needsNoSource(
   object: FluxObject,

@@ -1,6 +1,6 @@
 /**
- * The Flux objects that notifications about an object of ours name, because Flux's Alerts select Flux's kinds only: one
- * for each namespace, so that a freeze of three hundred objects is one message.
+ * The Flux objects that notifications about an object of ours name, because Flux's Alerts select Flux's kinds only.
+ * There is one for each namespace, so that a freeze of three hundred objects is one message.
  */
 import { BOUND_KINDS, GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
 import type { ObjectName } from '../../api/kubernetes.ts';

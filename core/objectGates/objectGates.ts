@@ -137,7 +137,7 @@ export function escapesSelection(object: FluxObject, oldObject: FluxObject, cont
 }
 
 /**
- * The stored object, with the only changes that a write may make to an object beyond a limit: it may name fewer
+ * The stored object, with the only changes that a write may make to an object beyond a limit. It may name fewer
  * Rollouts, and drop Gates if all dropped Gates are open.
  */
 export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, context: GateContext): FluxObject {

@@ -3,7 +3,7 @@
  *
  * The webhook writes the grant into the Rollout's annotation BYPASSED_GATES,
  * `<version> (<id>) <time>: ns/a@<closure>,…`, for a user who may bypass each of these Gates; a text that another
- * writer puts there is dropped. A long list is stored as hashes. Nothing has to remove a used grant: it names one
+ * writer puts there is dropped. A long list is stored as hashes. Nothing has to remove a used grant. It names one
  * deployment by its id, and each Gate by its closure, so it covers neither the next deployment nor a Gate that has
  * closed again.
  */
@@ -80,8 +80,8 @@ export function bypassesGates(rollout: Rollout, closures: readonly string[], now
 
 /**
  * The end of the newest deployment's grant. From then on its objects are held again, even if the deployment isn't
- * applied yet. undefined if the deployment has no grant, is no longer rolling out, or was retried: a retry needs no
- * right on the Gates, so a failure ends the grant for good.
+ * applied yet. undefined if the deployment has no grant, is no longer rolling out, or was retried. A failure ends the
+ * grant for good, because a retry needs no right on the Gates.
  */
 export function bypassGrantEnds(rollout: Rollout): EpochMs | undefined {
   const grant = bypassGrantOf(rollout);

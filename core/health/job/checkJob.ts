@@ -1,7 +1,7 @@
 /**
  * The Job that a HealthCheck of class job runs for one deployment. Its name has a hash of the check, its template, the
- * Rollout, the deployment and its last retry: each run is another Job, and a status that names another Job belongs to
- * another run.
+ * Rollout, the deployment and its last retry. So each run is another Job, and a status that names another Job belongs
+ * to another run.
  */
 import { CHECK_LABEL } from '../../../api/annotations.ts';
 import type { AnyObject } from '../../../api/kubernetes.ts';

@@ -1,7 +1,7 @@
 /**
  * Objects whose status is about an older version than that of their source or spec. A new version of a chart changes
- * nothing in the HelmRelease that uses it: until helm-controller begins, which may be down or busy with an upgrade, the
- * HelmRelease reports the previous version. The same holds for Kustomizations, and for Rollouts of Argo with the Pod
+ * nothing in the HelmRelease that uses it. The HelmRelease reports the previous version until helm-controller begins,
+ * which may be down or busy with an upgrade. The same holds for Kustomizations, and for Rollouts of Argo with the Pod
  * template of another workload.
  */
 import type { FluxObject } from '../../../api/flux.ts';

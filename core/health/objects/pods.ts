@@ -54,7 +54,7 @@ export function podQueries(objects: readonly ObjectHealth[]): PodQuery[] {
 
 /**
  * The workload's health, taking its Pods into account. If it has lost Pods and no unready Pod is to blame, nodes were
- * drained, have failed or were added: the workload is Pending until all Pods are ready, however long that takes.
+ * drained, have failed or were added. Then the workload is Pending until all Pods are ready, however long that takes.
  */
 export function healthWithPods(
   { workload, atMost }: PodQuery,

@@ -145,8 +145,8 @@ const OUTAGE_MS = 60_000;
 const REPORTED_WITHIN_MS = 60_000;
 
 /**
- * The head, with a later deadline if the deadline passed in an outage of the hooks, Metacontroller or the API server:
- * the hooks that report about objects and health have not run either. The write of the status triggers them.
+ * The head, with a later deadline if the deadline passed in an outage of the hooks, Metacontroller or the API server.
+ * The hooks that report about objects and health have not run either. The write of the status triggers them.
  * A deployTimeout that is set once it is over looks the same, and gets the same time.
  */
 function withGrace(head: HistoryEntry, { settings, recovery }: BakeContext, now: EpochMs): HistoryEntry {

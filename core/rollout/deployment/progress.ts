@@ -47,8 +47,8 @@ export function targetName({ spec }: FluxBinding): string {
 
 /**
  * The head with the proof of its bound objects: `appliedTime` once all of them have applied it.
- * `waitingSince` and `waitedSeconds` have the time for which a closed Gate, or the suspension that it left behind,
- * holds one of them before the bake or after its bakeTime: deployTimeout does not count this time.
+ * A closed Gate, or the suspension that it left behind, may hold one of them before the bake or after its bakeTime.
+ * `waitingSince` and `waitedSeconds` have the time of that: deployTimeout does not count it.
  */
 export function withProgress(
   head: HistoryEntry,

@@ -49,7 +49,7 @@ export interface Evaluation extends BlockerSources {
   /** The copy of the release that spec.targetRepository is to have. */
   copy?: CopyState;
   /**
-   * The times at which the result changes without a write: a Gate opens or closes, an approval expires, a release is
+   * The times at which the result changes without a write. A Gate opens or closes, an approval expires, a release is
    * old enough, or an upstream Rollout has had a version for long enough.
    */
   requeueAt: EpochMs[];

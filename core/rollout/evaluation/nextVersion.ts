@@ -212,7 +212,7 @@ export function automaticVersions(
 
 /**
  * Whether automation selects a newer version. Only then can upstream Rollouts, health, a running bake or a missing
- * ImagePolicy hold the version: a user's choice ignores them, and a rollback goes to a version that has passed them.
+ * ImagePolicy hold the version. A user's choice ignores them, and a rollback goes to a version that has passed them.
  * RolloutGates hold `initialVersion` too, if they hold first deployments.
  */
 export function isForward({ way }: Choice): boolean {
