@@ -105,8 +105,8 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
     wasBehindClosedGate: closed.length > 0,
     gates,
     fieldManager: write.fieldManager,
-    isBypass: bypass?.granted ?? false,
-    isBypassing: bypassingRollouts(oldObject, gates.closures, context).size > 0,
+    writerBypasses: bypass?.granted ?? false,
+    deploymentBypasses: bypassingRollouts(oldObject, gates.closures, context).size > 0,
     applier: context.applier,
     now: context.now,
   });

@@ -26,9 +26,9 @@ interface SuspensionWrite {
   gates: Pick<ObjectGates, 'all' | 'names' | 'closures'>;
   fieldManager: string | undefined;
   /** Whether the writer bypasses the closed Gates. */
-  isBypass: boolean;
+  writerBypasses: boolean;
   /** Whether the newest deployment of one of the object's Rollouts bypasses the closed Gates: see bypassGrant.ts. */
-  isBypassing: boolean;
+  deploymentBypasses: boolean;
   /** The Kustomization that applies the object, if it exists; read only if `endsOpening`. */
   applier?: FluxObject | undefined;
   now: EpochMs;
@@ -45,8 +45,8 @@ interface Suspension {
 }
 
 /** The object with its suspension decided. */
-export function settleSuspension(call: SuspensionWrite): FluxObject {
-  const write = withoutOwnSuspension(call);
+export function settleSuspension(sent: SuspensionWrite): FluxObject {
+  const write = withoutOwnSuspension(sent);
   const { suspend, previous, state } = decideSuspension(write, storedPrevious(write), readState(write.oldObject));
   return annotateAll(setSuspend(write.object, suspend), {
     [SUSPENDED]: previous,
@@ -142,14 +142,14 @@ function behindClosedGate(
   previous: PreviousSuspend | undefined,
   state: ObjectState | undefined,
 ): Suspension {
-  const { object, sent, isBypass, isBypassing, gates } = write;
+  const { object, sent, writerBypasses, deploymentBypasses, gates } = write;
   const asWritten = object.spec?.suspend;
   const wantsSuspension = sent.spec?.suspend === true;
-  if (isBypass && changesSuspend(write) && !wantsSuspension)
+  if (writerBypasses && changesSuspend(write) && !wantsSuspension)
     return { suspend: asWritten, state: { is: 'bypassed', gates: gates.closures } };
-  if (isBypassed(state, gates.closures) && !(isBypass && wantsSuspension)) return { suspend: asWritten, state };
+  if (isBypassed(state, gates.closures) && !(writerBypasses && wantsSuspension)) return { suspend: asWritten, state };
   const stored = previous ?? previousAtFirstSuspension(write);
-  if (isBypassing) return runningForBypass(write, stored, state);
+  if (deploymentBypasses) return runningForBypass(write, stored, state);
   return { suspend: true, previous: stored, state: { is: 'closed', gates: gates.names } };
 }
 

@@ -38,8 +38,8 @@ const WRITES: Record<string, (stored: FluxObject) => Partial<Write> & { sent: Fl
   'flux resume': (stored) => ({ sent: withSuspend(stored, false) }),
   'its applier': (stored) => ({ sent: withApply(stored), fieldManager: 'kustomize-controller' }),
   'the decorator': (stored) => ({ sent: annotated(stored, { [GATE_STATE]: 'open' }) }),
-  'a bypass': (stored) => ({ sent: withSuspend(stored, false), isBypass: true }),
-  'a deployment that bypasses': (stored) => ({ sent: stored, isBypassing: true }),
+  'a bypass': (stored) => ({ sent: withSuspend(stored, false), writerBypasses: true }),
+  'a deployment that bypasses': (stored) => ({ sent: stored, deploymentBypasses: true }),
 };
 
 const LABELS = { [KUSTOMIZATION_NAME_LABEL]: 'apps' };
@@ -91,8 +91,8 @@ function stateAfter(
       closures: closure ? [`ops/freeze@${closure}`] : [],
     },
     fieldManager: undefined,
-    isBypass: false,
-    isBypassing: false,
+    writerBypasses: false,
+    deploymentBypasses: false,
     now: NOW,
     ...writer,
   });
