@@ -74,20 +74,20 @@ export function decorate(decorated: Decorated, now: EpochMs): Decoration {
   const next = wanted && nextBinding(wanted, stored, inputs, now);
   if (object.metadata.deletionTimestamp) return { binding: next?.binding };
 
-  const observed = next ? next.status : stored?.status;
-  const state = stateByRollouts(object, gates, observed, now);
-  const deployed = deploymentTrigger(object, observed);
+  const nextStatus = next ? next.status : stored?.status;
+  const state = stateByRollouts(object, gates, nextStatus, now);
+  const deployed = deploymentTrigger(object, nextStatus);
   const requests = waiting.filter((binding) => mayRequestApply(object, targetOfBinding(binding)));
   const requestedAt = reconcileRequest(object, requests, now);
   const annotations = {
     ...(state !== undefined && { [GATE_STATE]: state }),
     ...(deployed !== undefined && { [DEPLOYED]: deployed }),
-    ...artifactTrigger(object, observed),
+    ...artifactTrigger(object, nextStatus),
     ...(requestedAt !== undefined && { [RECONCILE_REQUESTED_AT]: requestedAt }),
   };
   // If the state doesn't fit the Gates, the state or the Gates are about to change.
   const isMarked = isMarkedFor(object, gates);
-  const wait = currentWait(object, observed);
+  const wait = currentWait(object, nextStatus);
   const status = state === undefined && isMarked ? withGateCondition(object, gates, now, wait) : undefined;
   const changes = gates.all.map(({ ref, open }) => statusChangedAt(inputs.gates.get(refKey(ref)), open, now));
   const reportAt = Math.max(0, ...changes) + REPORT_DELAY_MS;

@@ -129,10 +129,10 @@ export function bypassingRollouts(
  */
 export function isSeenBypassing(
   object: FluxObject,
-  observed: FluxBindingStatus | undefined,
+  bindingStatus: FluxBindingStatus | undefined,
   closures: readonly string[],
 ): boolean {
-  if (!observed?.bypassing?.length || !hasEverReconciled(object)) return false;
-  const reported = (observed.gates ?? []).map((gate) => closureKey({ ref: gate, closure: gate.closure }));
+  if (!bindingStatus?.bypassing?.length || !hasEverReconciled(object)) return false;
+  const reported = (bindingStatus.gates ?? []).map((gate) => closureKey({ ref: gate, closure: gate.closure }));
   return containsAll(reported, closures);
 }

@@ -60,16 +60,16 @@ function stateOnceOpen(object: FluxObject, { all }: ObjectGates): string | null 
 export function stateByRollouts(
   object: FluxObject,
   { names, closures }: ObjectGates,
-  observed: FluxBindingStatus | undefined,
+  bindingStatus: FluxBindingStatus | undefined,
   now: EpochMs,
 ): string | undefined {
   const state = readState(object);
   if (names.length === 0) {
-    const end = resumedAloneAt(currentWait(object, observed));
+    const end = resumedAloneAt(currentWait(object, bindingStatus));
     return end !== undefined && now >= end ? formatState({ is: 'open' }) : undefined;
   }
   if (isBypassed(state, closures)) return undefined;
-  if (!isSeenBypassing(object, observed, closures))
+  if (!isSeenBypassing(object, bindingStatus, closures))
     return state?.is === 'bypassing' ? formatState({ is: 'closed', gates: names }) : undefined;
   const bypassing = formatState({ is: 'bypassing', gates: closures });
   return object.metadata.annotations?.[GATE_STATE] === bypassing ? undefined : bypassing;
