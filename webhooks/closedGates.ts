@@ -17,7 +17,7 @@ import { LIMITS } from '../core/limits.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import type { Denial } from '../core/objectGates/gateTexts.ts';
 import { closedAgainstRemoval, droppedGates, mayDropGates } from '../core/rollout/evaluation/droppedGates.ts';
-import { boundGates, requiredGatesOf } from '../core/rollout/evaluation/requiredGates.ts';
+import { boundGates, gatesOfRollouts } from '../core/rollout/evaluation/requiredGates.ts';
 import { few } from '../core/text/firstFew.ts';
 import { listBindableObjects, listBindings, readGates, readSelectors } from '../live/gateReads.ts';
 import { inParallel } from '../live/inParallel.ts';
@@ -77,7 +77,7 @@ async function readClosedRequired(
     listBindings(rollouts, call.cluster),
   ]);
   const bindings = currentBindings(rollouts, objects, stored, selectors, call.settings);
-  return { closed: await readClosed(requiredGatesOf(rollouts, bindings, selectors), call), bindings };
+  return { closed: await readClosed(gatesOfRollouts(rollouts, bindings, selectors), call), bindings };
 }
 
 // A bypass of closed Gates, or the denial of one.

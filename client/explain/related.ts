@@ -3,7 +3,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS, KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import { gatesNamedBy, requiredGatesOfBinding } from '../../core/gate/gateRefs.ts';
+import { gatesNamedBy, gatesOfBinding } from '../../core/gate/gateRefs.ts';
 import { byRefKey, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { pluralOf } from '../../core/text/count.ts';
 
@@ -82,7 +82,7 @@ export function parseRefKey(key: string, home = ''): NamespacedName {
 export function relatedGates(rollout: Rollout, bound: readonly FluxBinding[]): NamespacedName[] {
   const { gates = [] } = rollout.status ?? {};
   const reported = gates.flatMap(({ kind, name }) => (kind === KINDS.Gate.kind ? parseRefKey(name) : []));
-  const ofBound = bound.flatMap(({ spec }) => requiredGatesOfBinding(spec));
+  const ofBound = bound.flatMap(({ spec }) => gatesOfBinding(spec));
   return uniqueRefs([...gatesNamedBy(rollout), ...ofBound, ...reported]);
 }
 

@@ -8,7 +8,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
 import { evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
-import { requiredGatesOfBinding } from '../gate/gateRefs.ts';
+import { gatesOfBinding } from '../gate/gateRefs.ts';
 import { byRefKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { deploymentOf } from '../managedField/deployment.ts';
@@ -47,7 +47,7 @@ export function reportOf(
   { rollouts, gates }: ReportInputs,
   now: EpochMs,
 ): { report: Report; requeueAt?: EpochMs } {
-  const evaluated = evaluateGates(requiredGatesOfBinding(spec), gates, now);
+  const evaluated = evaluateGates(gatesOfBinding(spec), gates, now);
   const entries = redactFor(evaluated, metadata.namespace ?? '').map(gateEntry);
   const ends = [...rollouts.values()].flatMap((rollout) => bypassGrantEnds(rollout) ?? []).filter((end) => end > now);
   const edges = [...evaluated.flatMap((gate) => gate.until ?? []), ...ends];

@@ -10,7 +10,7 @@ import type { FluxBinding, Rollout } from '../../api/types.ts';
 import type { GateSelectors } from '../gate/gateSelection.ts';
 import { boundLabel, byRefKey, identityOf, objectName, sortedKeys } from '../kube/names.ts';
 import { objectsOfRollout } from '../managedField/managedFields.ts';
-import { type RefRules, requiredGates } from '../objectGates/objectGates.ts';
+import { gatesOfObject, type RefRules } from '../objectGates/objectGates.ts';
 
 /**
  * The FluxBindings of the objects that are bound to the Rollout, by their fields or their label. The label counts too
@@ -125,8 +125,8 @@ function withStored(bindings: readonly FluxBinding[], bound: readonly BoundObjec
   return [...others, ...bound.map(storedOrUnseen)];
 }
 
-function withCurrentGates(bound: BoundObject, context: Parameters<typeof requiredGates>[1]): FluxBinding {
-  const { named, selecting, tooMany } = requiredGates(bound.object, context);
+function withCurrentGates(bound: BoundObject, context: Parameters<typeof gatesOfObject>[1]): FluxBinding {
+  const { named, selecting, tooMany } = gatesOfObject(bound.object, context);
   const refs = tooMany ? [tooMany] : [...named, ...selecting];
   const { spec, ...own } = storedOrUnseen(bound);
   return { ...own, spec: { ...spec!, gates: refs.map(({ namespace, name }) => ({ namespace, gate: name })) } };

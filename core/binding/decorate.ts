@@ -14,7 +14,7 @@ import type { FluxObject, FluxStatus } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingStatus } from '../../api/types.ts';
 import { statusChangedAt } from '../gate/evaluateGates.ts';
-import { limitText, requiredGatesOfBinding } from '../gate/gateRefs.ts';
+import { gatesOfBinding, limitText } from '../gate/gateRefs.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey, without } from '../kube/names.ts';
 import { parseTime, secondsUntil } from '../kube/time.ts';
@@ -70,7 +70,7 @@ const PENDING_REQUEUE_SECONDS = 10;
 
 export function decorate(decorated: Decorated, now: EpochMs): Decoration {
   const { object, stored, gates, inputs, waiting, mayRequest } = decorated;
-  const wanted = makeBinding(object, gatesOfBinding(gates), stored, mayRequest);
+  const wanted = makeBinding(object, gatesForSpec(gates), stored, mayRequest);
   const next = wanted && nextBinding(wanted, stored, inputs, now);
   if (object.metadata.deletionTimestamp) return { binding: next?.binding };
 
@@ -105,7 +105,7 @@ export function decorate(decorated: Decorated, now: EpochMs): Decoration {
 }
 
 /** The Gates and problems for the spec of the FluxBinding. */
-function gatesOfBinding({ named, selecting, problems, tooMany }: ObjectGates): Parameters<typeof makeBinding>[1] {
+function gatesForSpec({ named, selecting, problems, tooMany }: ObjectGates): Parameters<typeof makeBinding>[1] {
   const all = [
     ...(tooMany ? [tooMany] : []),
     ...without(named, selecting),
@@ -173,7 +173,7 @@ function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Repo
   if (!spec || spec.target.kind === TRACKING_KIND) return false;
   if (spec.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace) return false;
   const { fields = [] } = spec;
-  const required = requiredGatesOfBinding(spec);
+  const required = gatesOfBinding(spec);
   if (fields.length === 0 && required.length === 0) return false;
   if (required.length > MAX_GATES_IN_REPORT) return false;
   return fields.every(({ rollout }) => rollouts.has(rollout)) && required.every((ref) => gates.has(refKey(ref)));

@@ -46,7 +46,7 @@ export interface RequiredGate extends NamespacedName {
 }
 
 /** The Gates that the object of a FluxBinding requires. */
-export function requiredGatesOfBinding(spec: FluxBindingSpec | undefined): RequiredGate[] {
+export function gatesOfBinding(spec: FluxBindingSpec | undefined): RequiredGate[] {
   return (spec?.gates ?? []).map(({ namespace, gate, selected }) => ({
     namespace,
     name: gate,

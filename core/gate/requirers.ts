@@ -6,7 +6,7 @@ import type { Requiring, RequiringObjects } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
 import { groupByEach } from '../collection/groupByEach.ts';
 import { identityOf, refKey } from '../kube/names.ts';
-import { gatesNamedBy, parseGateRefs, requiredGatesOfBinding } from './gateRefs.ts';
+import { gatesNamedBy, gatesOfBinding, parseGateRefs } from './gateRefs.ts';
 import {
   gateSelectsRollout,
   type Requirer,
@@ -41,7 +41,7 @@ function requirersWithSelection(
   const { namespace, name } = identityOf(gate);
   const isThis = (ref: NamespacedName) => ref.namespace === namespace && ref.name === name;
   const objects = bindings.flatMap(({ spec, metadata }) => {
-    const ref = requiredGatesOfBinding(spec).find(isThis);
+    const ref = gatesOfBinding(spec).find(isThis);
     if (!spec || !ref) return [];
     const { kind, name } = spec.target;
     return [{ requirer: { kind, namespace: metadata.namespace ?? '', name }, selected: ref.selected === true }];
@@ -61,7 +61,7 @@ function requirersWithSelection(
 /** A function that returns the objects that may require a Gate. The lists must not change afterwards. */
 export function requiringIndex(all: RequiringObjects): (gate: Gate) => RequiringObjects {
   const { namespaces } = all;
-  const bindings = indexOf(all.bindings, ({ spec }) => requiredGatesOfBinding(spec));
+  const bindings = indexOf(all.bindings, ({ spec }) => gatesOfBinding(spec));
   const rollouts = indexOf(all.rollouts, gatesNamedBy);
   const objects = indexOf(all.objects, ({ metadata: { annotations, namespace = '' } }) => {
     return parseGateRefs(annotations?.[REQUIRED_GATES], namespace).refs;

@@ -78,7 +78,7 @@ function selectingGates(
   return found;
 }
 
-export function requiredGates(object: FluxObject, context: Omit<GateContext, 'now'>): RequiredGates {
+export function gatesOfObject(object: FluxObject, context: Omit<GateContext, 'now'>): RequiredGates {
   // More than the limit are too many, whichever they are.
   const selecting = selectingGates(object, context, LIMITS.requiredGates + 1);
   return withSelecting(object, selecting, context.truncated ?? false, context);
@@ -98,7 +98,7 @@ function withSelecting(
 
 /** The Gates that the object requires, evaluated. */
 export function objectGates(object: FluxObject, context: GateContext): ObjectGates {
-  return evaluateRequired(requiredGates(object, context), context.gates, context.now);
+  return evaluateRequired(gatesOfObject(object, context), context.gates, context.now);
 }
 
 /**
@@ -141,7 +141,7 @@ export function escapesSelection(object: FluxObject, oldObject: FluxObject, cont
  * Rollouts, and drop Gates if all dropped Gates are open.
  */
 export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, context: GateContext): FluxObject {
-  if (!requiredGates(oldObject, context).tooMany) return oldObject;
+  if (!gatesOfObject(oldObject, context).tooMany) return oldObject;
   let before = oldObject;
   if (!gatesInAnnotation(object).tooMany && !dropsClosedGate(object, oldObject, context)) {
     before = annotate(before, REQUIRED_GATES, object.metadata.annotations?.[REQUIRED_GATES]);

@@ -13,7 +13,7 @@ import { without } from '../../core/kube/names.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { type CarriedDeployment, deploymentsCarriedBy } from '../../core/rollout/deployment/entry.ts';
 import type { Observed } from '../../core/rollout/evaluation/observed.ts';
-import { requiredGatesOf } from '../../core/rollout/evaluation/requiredGates.ts';
+import { gatesOfRollouts } from '../../core/rollout/evaluation/requiredGates.ts';
 import { withAllowedRefs } from '../../core/rollout/evaluation/specProblems.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { listBindableObjects, listBindings, readGates } from '../../live/gateReads.ts';
@@ -28,7 +28,7 @@ export async function readBlockers(
   call: HookCall,
 ): Promise<Partial<Observed>> {
   const allowed = withAllowedRefs(rollout, call.settings);
-  const gateRefs = requiredGatesOf([allowed], bindings, selectors);
+  const gateRefs = gatesOfRollouts([allowed], bindings, selectors);
   const [imagePolicy, rolloutGates, gates, upstream, budgets, checks] = await Promise.all([
     liveImagePolicy(allowed, call.cluster),
     listRolloutGates(rollout, call.cluster),
@@ -70,7 +70,7 @@ export async function readBound(
   const { rollout } = observed;
   const objects = await liveBoundObjects(rollout, observed.bindings, call);
   const bindings = currentBindings([rollout], objects, observed.bindings, selectors, call.settings);
-  const gateRefs = requiredGatesOf([withAllowedRefs(rollout, call.settings)], bindings, selectors);
+  const gateRefs = gatesOfRollouts([withAllowedRefs(rollout, call.settings)], bindings, selectors);
   const others = await readGates(without(gateRefs, observed.gateRefs), call.cluster);
   return { bindings, gateRefs, gates: new Map([...observed.gates, ...others]) };
 }

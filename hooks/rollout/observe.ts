@@ -10,7 +10,7 @@ import { isControlledBy } from '../../core/kube/ownerReferences.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import type { Observed } from '../../core/rollout/evaluation/observed.ts';
-import { requiredGatesOf } from '../../core/rollout/evaluation/requiredGates.ts';
+import { gatesOfRollouts } from '../../core/rollout/evaluation/requiredGates.ts';
 import { forbiddenProblems, withAllowedRefs } from '../../core/rollout/evaluation/specProblems.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import {
@@ -62,7 +62,7 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
       ...watched.problems,
       ...(writeBackProblem ? [writeBackProblem] : []),
     ],
-    gateRefs: requiredGatesOf([reached], [], { gates: relatedGates, namespaceLabels }),
+    gateRefs: gatesOfRollouts([reached], [], { gates: relatedGates, namespaceLabels }),
     gates,
     upstream,
     carried: [],

@@ -4,7 +4,7 @@ import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
 import { ABSENCE, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import type { NextDeployment } from '../../../core/gate/gateApprovals.ts';
-import { isTooMany, requiredGatesOfBinding } from '../../../core/gate/gateRefs.ts';
+import { gatesOfBinding, isTooMany } from '../../../core/gate/gateRefs.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
 import { closureKey } from '../../../core/objectGates/objectState.ts';
@@ -28,7 +28,7 @@ export function gateSteps(
   const reported = new Map(
     (rollout.status?.gates ?? []).filter(({ kind }) => kind === KINDS.Gate.kind).map((gate) => [gate.name, gate]),
   );
-  const ofBound = bound.flatMap(({ spec }) => requiredGatesOfBinding(spec));
+  const ofBound = bound.flatMap(({ spec }) => gatesOfBinding(spec));
   const find = finder(related.gates);
   const [head] = rollout.status?.history ?? [];
   const bypassed = version === undefined ? new Set<string>() : bypassedClosures(rollout, head, version);
@@ -41,7 +41,7 @@ export function gateSteps(
     const step = gateStep(ref, gate, reported.get(refKey(ref)), related, { version, wanted, bypassed }, now);
     const isOpenForVersion = gate && next && evaluateGates([ref], byRefKey([gate]), now, next)[0]!.open;
     if (step.state !== 'blocks' || !isOpenForVersion) return step;
-    const holders = bound.filter(({ spec }) => requiredGatesOfBinding(spec).some((own) => refKey(own) === refKey(ref)));
+    const holders = bound.filter(({ spec }) => gatesOfBinding(spec).some((own) => refKey(own) === refKey(ref)));
     return { ...step, detail: `${step.detail}; still holds ${few(holders.map(targetName), 3)}` };
   });
 }

@@ -25,7 +25,7 @@ import {
   youngUntil,
 } from './nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutContext } from './observed.ts';
-import { evaluateRequiredGates, type StoredApproval, storedApproval } from './requiredGates.ts';
+import { evaluateGatesFor, type StoredApproval, storedApproval } from './requiredGates.ts';
 import { evaluateRolloutGates, type Rejection, rejectedBy, rejections, shownBypass } from './rolloutGates.ts';
 import {
   expiries,
@@ -65,7 +65,7 @@ export function evaluateRollout(context: RolloutContext): Evaluation {
   const { gateApprovals, rejected, withdrawn, automatic, ...found } = versionsNow(context);
   const choice = chooseNext(context, { ...found, automatic });
   const { way, version } = choice;
-  const required = evaluateRequiredGates(context, version);
+  const required = evaluateGatesFor(context, version);
   const needsNoApprovals = way === 'Rollback' || (way === 'InitialVersion' && !config.gateFirstDeployment);
   const requiredApprovals = version === undefined || needsNoApprovals ? [] : verdictsOn(gateApprovals, version);
   const sources: BlockerSources = {
@@ -153,7 +153,7 @@ export function offeredVersions(context: RolloutContext, { automatic, copy }: Ev
   const all = automatic.slice(0, MAX_OFFERED_VERSIONS);
   // A budget must not choose a version without a copy: only the newest has been copied.
   if (copy?.isAwaited) return all.slice(0, 1);
-  return all.filter(({ tag }) => evaluateRequiredGates(context, tag).closed.length === 0);
+  return all.filter(({ tag }) => evaluateGatesFor(context, tag).closed.length === 0);
 }
 
 /**

@@ -7,7 +7,7 @@ import type { FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
 import type { Approval } from '../../approval/approvalRecord.ts';
 import { bindingsOfRollout } from '../../binding/boundObjects.ts';
 import { evaluateGates, type GateResult, redactFor } from '../../gate/evaluateGates.ts';
-import { gatesNamedBy, requiredGatesOfBinding, TOO_MANY } from '../../gate/gateRefs.ts';
+import { gatesNamedBy, gatesOfBinding, TOO_MANY } from '../../gate/gateRefs.ts';
 import { type GateSelectors, gateSelectsRollout } from '../../gate/gateSelection.ts';
 import { identityOf, refKey, uniqueRefs } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
@@ -26,14 +26,14 @@ export function ownGates(rollout: Rollout, { gates, namespaceLabels }: GateSelec
 /** The Gates that the objects bound to these Rollouts require, of each object once. */
 export function boundGates(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
   const bound = new Set(rollouts.flatMap((rollout) => bindingsOfRollout(rollout, bindings)));
-  return [...bound].flatMap(({ spec }) => requiredGatesOfBinding(spec));
+  return [...bound].flatMap(({ spec }) => gatesOfBinding(spec));
 }
 
 /**
  * All Gates that Rollouts of one namespace require, each once. More than the limit count as one closed Gate that names
  * the limit.
  */
-export function requiredGatesOf(
+export function gatesOfRollouts(
   rollouts: readonly Rollout[],
   bindings: readonly FluxBinding[],
   selectors: GateSelectors,
@@ -62,13 +62,13 @@ interface RequiredGatesResult {
  * An opening for one version counts at Gates that the Rollout itself requires. Such an opening doesn't count at a Gate
  * that a bound object requires: for the object that Gate is closed, so the object couldn't take the version.
  */
-export function evaluateRequiredGates(
+export function evaluateGatesFor(
   { observed, state, now }: RolloutContext,
   version: string | undefined,
 ): RequiredGatesResult {
   if (version === undefined) return { closed: [], bypassed: [], approvals: [], requeueAt: [] };
   const { rollout, bindings, gateRefs, gates } = observed;
-  const boundKeys = new Set(bindings.flatMap(({ spec }) => requiredGatesOfBinding(spec)).map(refKey));
+  const boundKeys = new Set(bindings.flatMap(({ spec }) => gatesOfBinding(spec)).map(refKey));
   const { uid, namespace = '' } = rollout.metadata;
   const users = versionUsers(rollout, state.authors, version);
   const next = { version, rollout: refKey(identityOf(rollout)), uid, users };

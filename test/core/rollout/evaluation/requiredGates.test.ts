@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TOO_MANY } from '../../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../../core/limits.ts';
 import { droppedGates, mayDropGates } from '../../../../core/rollout/evaluation/droppedGates.ts';
-import { requiredGatesOf } from '../../../../core/rollout/evaluation/requiredGates.ts';
+import { gatesOfRollouts } from '../../../../core/rollout/evaluation/requiredGates.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const selecting = (name: string, labelSelector: object = {}) =>
@@ -25,7 +25,7 @@ const names = (refs: { name: string }[]) => refs.map(({ name }) => name);
 
 describe('the Gates to pass', () => {
   it('are those named, those that select, and those of bound objects: each once, in one order', () => {
-    const all = requiredGatesOf(
+    const all = gatesOfRollouts(
       [rollout(['z', 'b'])],
       [binding('b'), binding('a')],
       seen(selecting('s'), selecting('z')),
@@ -38,11 +38,11 @@ describe('the Gates to pass', () => {
     ['beyond it count as one closed Gate', LIMITS.requiredGates + 1, 1],
   ])('%s', (_, count, expected) => {
     const gates = Array.from({ length: count - 1 }, (_, i) => selecting(`g-${i}`));
-    expect(requiredGatesOf([rollout(['named'])], [], seen(...gates))).toHaveLength(expected);
+    expect(gatesOfRollouts([rollout(['named'])], [], seen(...gates))).toHaveLength(expected);
   });
 
   it('count as one closed Gate where not all that may select were listed', () => {
-    expect(requiredGatesOf([rollout()], [], { ...seen(), truncated: true })).toEqual([TOO_MANY]);
+    expect(gatesOfRollouts([rollout()], [], { ...seen(), truncated: true })).toEqual([TOO_MANY]);
   });
 });
 
