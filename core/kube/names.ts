@@ -73,6 +73,11 @@ export function isObjectName(name: string): boolean {
   return name.length <= MAX_OBJECT_NAME && OBJECT_NAME.test(name);
 }
 
+/** Whether a Namespace can have this name: without dots, and shorter. */
+export function isNamespaceName(name: string): boolean {
+  return name.length <= 63 && !name.includes('.') && isObjectName(name);
+}
+
 /** 16 hex digits of SHA-256: the same text gives the same hash on every machine. */
 export function shortHash(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text))).slice(0, 16);

@@ -15,7 +15,7 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, HealthCheck, HistoryEntry, RolloutGate, VersionInfo } from '../../../api/types.ts';
 import { verdictText } from '../../approval/approvalVerdict.ts';
 import { approveGateCommands, closedText, type GateResult } from '../../gate/evaluateGates.ts';
-import { identityOf } from '../../kube/names.ts';
+import { identityOf, isNamespaceName, isObjectName } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { IMAGE_POLICY_NOT_FOUND, policyRef } from '../../policy/imagePolicy.ts';
@@ -133,7 +133,9 @@ function problemBlockers({ observed: { rollout, imagePolicy }, config, choice }:
   const problem = { type: 'Problem', effect: 'Blocks', ...(version !== undefined && { version }) } as const;
   // Without its ImagePolicy the order of releases is unknown; a manual deployment and a rollback need no order.
   const lacksPolicy = imagePolicy === undefined && (version === undefined || isForward(choice));
-  const missing = lacksPolicy ? policyRef(rollout) : undefined;
+  const ref = lacksPolicy ? policyRef(rollout) : undefined;
+  // The spec may have a longer name than any object, which the CRD doesn't take in the status.
+  const missing = ref && isObjectName(ref.name) && isNamespaceName(ref.namespace) ? ref : undefined;
   const isUnselectable = choice.is === 'impossible' && choice.rejectedBy === undefined;
   const hasFailed = isUnselectable || config.problems.length > 0 || (lacksPolicy && !missing);
   return [
