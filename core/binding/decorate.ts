@@ -31,7 +31,7 @@ import { decodeReport, encodeReport, type Report, type ReportInputs, reportOf } 
 import { makeBinding } from './bindingSpec.ts';
 import { bindingStatus, isHeldByGates, type ManagedFieldState, targetOfBinding } from './bindingStatus.ts';
 
-interface Decorated {
+interface DecorationInputs {
   object: FluxObject;
   /** The object's FluxBinding as stored. */
   stored: FluxBinding | undefined;
@@ -68,7 +68,7 @@ const HELD_REQUEUE_SECONDS = 60;
  */
 const PENDING_REQUEUE_SECONDS = 10;
 
-export function decorate(decorated: Decorated, now: EpochMs): Decoration {
+export function decorate(decorated: DecorationInputs, now: EpochMs): Decoration {
   const { object, stored, gates, inputs, waiting, mayRequest } = decorated;
   const wanted = makeBinding(object, gatesForSpec(gates), stored, mayRequest);
   const next = wanted && nextBinding(wanted, stored, inputs, now);
