@@ -229,8 +229,8 @@ function approvalBlockers({ observed, choice: { version }, requiredApprovals }: 
  */
 function upstreamBlockers({ choice, rolloutGatesResult, upstream }: BlockerInputs): Blocker[] {
   const { version } = choice;
-  const isPromoted = rolloutGatesResult.promoted.some(({ tag }) => tag === version);
-  if (!isForward(choice) || isPromoted) return [];
+  const isEligible = rolloutGatesResult.eligible.some(({ tag }) => tag === version);
+  if (!isForward(choice) || isEligible) return [];
   return upstream
     .filter(({ wait, isMissing, problem }) => (version === undefined ? isMissing || problem : wait))
     .map(({ ref, isMissing, problem, wait }) => ({

@@ -202,12 +202,12 @@ function choiceOf(
 
 /** The versions that RolloutGates and upstream Rollouts let automation deploy now, newest first. */
 export function automaticVersions(
-  { allowed, promoted }: RolloutGatesResult,
+  { allowed, eligible }: RolloutGatesResult,
   head: HistoryEntry | undefined,
   gateFirstDeployment: boolean,
 ): VersionInfo[] {
   const isUngated = head === undefined && !gateFirstDeployment && allowed.length === 0;
-  return isUngated ? promoted : allowed;
+  return isUngated ? eligible : allowed;
 }
 
 /**

@@ -28,7 +28,7 @@ export interface RolloutGatesResult {
   /** Candidates that every list allows, newest first. A RolloutGate that is not passing does not shrink it. */
   allowed: VersionInfo[];
   /** Candidates that every upstream Rollout allows and that have their approvals, whatever the lists allow. */
-  promoted: VersionInfo[];
+  eligible: VersionInfo[];
   passing: boolean;
   condition: NewCondition;
 }
@@ -92,10 +92,10 @@ export function evaluateRolloutGates(
   const passing = gates.every((gate) => gate.spec?.passing !== false);
   const lists = gates.map(allowedBy).filter((list) => list !== undefined);
   const ofUpstream = upstream.map(({ allowed }) => new Set(allowed));
-  const promoted = candidates.filter(
+  const eligible = candidates.filter(
     ({ tag }) => ofUpstream.every((list) => list.has(tag)) && isApproved(approvals, tag),
   );
-  const allowed = promoted.filter(({ tag }) => lists.every((list) => list.has(tag)));
+  const allowed = eligible.filter(({ tag }) => lists.every((list) => list.has(tag)));
   const approvalsOf = new Map(approvals.map((each) => [each.gate, each]));
   const listed = candidates.length > 0 && allowed.length === 0 ? NONE_ALLOWED : ALL_PASSING;
   return {
@@ -104,7 +104,7 @@ export function evaluateRolloutGates(
       ...upstream.map((each) => upstreamSummary(each, candidates)),
     ],
     allowed,
-    promoted,
+    eligible,
     passing,
     condition: passing ? listed : SOME_BLOCKING,
   };
@@ -270,7 +270,7 @@ function bypassedResult(
   return {
     summaries: [...summaries, ...ofUpstream],
     allowed: bypassing,
-    promoted: bypassing,
+    eligible: bypassing,
     passing: true,
     condition: trueCondition(GATES_PASSING, 'GatesBypassed', `Gates bypassed for version ${tag}`),
   };
