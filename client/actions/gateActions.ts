@@ -87,15 +87,15 @@ interface VersionAtRolloutGate {
   object: NamespacedName;
   version: string;
   isClosed: boolean;
-  needsApprovals: boolean;
+  needsApproval: boolean;
   step?: string;
 }
 
 /** Approve the version at the RolloutGate, and open it if it is closed. */
 export function rolloutGateVersionActions(at: VersionAtRolloutGate): Action[] {
-  const { gate, object, version, isClosed, needsApprovals, step } = at;
+  const { gate, object, version, isClosed, needsApproval, step } = at;
   const target = { kind: 'RolloutGate' as const, namespace: object.namespace, name: object.name };
-  const text = needsApprovals
+  const text = needsApproval
     ? { text: 'Records your approval. The RolloutGate allows the version once it has enough approvals.' }
     : {};
   return [
@@ -123,7 +123,7 @@ export function rolloutGateActions(
     ? offer({ type: 'deploy', object: { kind: 'Rollout', ...identityOf(rollout) }, version }, rollout)
     : [];
   const all = [
-    ...rolloutGateVersionActions({ gate, object, version, isClosed, needsApprovals: approvals !== undefined }),
+    ...rolloutGateVersionActions({ gate, object, version, isClosed, needsApproval: approvals !== undefined }),
     ...deployment,
     ...offer({ type: 'reject', object: target, version }, gate),
   ];

@@ -60,8 +60,8 @@ function stepActions(rollout: Rollout, step: Step, { waiting, causes }: Explaine
     const gate = finder(related.rolloutGates)(object);
     const entry = rollout.status?.gates?.find((each) => each.name === object.name && each.kind !== 'Gate');
     const isClosed = (gate ? gate.spec?.passing : entry?.passing) === false;
-    const needsApprovals = step.asksApproval === true;
-    return rolloutGateVersionActions({ gate, object, version, isClosed, needsApprovals, step: id });
+    const needsApproval = step.needsApproval === true;
+    return rolloutGateVersionActions({ gate, object, version, isClosed, needsApproval, step: id });
   }
   // A budget that is closed, or that has an invalid spec, has no version to continue.
   const isHeld = causes.some(({ code, step: of }) => code === 'VersionHeld' && of === id);
@@ -77,7 +77,7 @@ function stepActions(rollout: Rollout, step: Step, { waiting, causes }: Explaine
 
 function gateStepActions(
   rollout: Rollout,
-  { id: step, missing, asksApproval }: Step,
+  { id: step, missing, needsApproval }: Step,
   object: ObjectRef,
   version: string | undefined,
   { gates }: RelatedGates,
@@ -92,7 +92,7 @@ function gateStepActions(
     ];
   }
   return [
-    ...(asksApproval && version !== undefined
+    ...(needsApproval && version !== undefined
       ? offer({ type: 'approve', object: target, version, rollout: identityOf(rollout) }, gate, { step })
       : []),
     ...offer({ type: 'open', object: target }, gate, { step }),
@@ -160,7 +160,7 @@ function isDeployable(rollout: Rollout, version: string, steps: readonly Step[])
   // A manual deployment bypasses these waits, which end automatically.
   const waits = steps.some(({ kind, state }) => (kind === 'age' || kind === 'upstream') && state === 'waits');
   return (
-    !isRequested && (holds || waits) && !blocking.some(({ kind, asksApproval }) => kind === 'gate' || asksApproval)
+    !isRequested && (holds || waits) && !blocking.some(({ kind, needsApproval }) => kind === 'gate' || needsApproval)
   );
 }
 

@@ -62,7 +62,7 @@ export interface Step {
   by?: string;
   reason?: string;
   /** Set for a Gate or RolloutGate with approvals: no request opens it. */
-  asksApproval?: true;
+  needsApproval?: true;
   /** Set for a Gate that does not exist: it counts as closed, and can't be opened. */
   missing?: true;
   /** Set for a Gate that could not be read: the detail comes from the Rollout's status. */

@@ -80,6 +80,6 @@ async function budgetRules(rollout: NamespacedName, cluster: ClusterReader): Pro
 /**
  * Whether a grant triggers a sync of the Rollout: not if its rules are older than the first budget (docs/facts.md, M6).
  */
-export function wakesOnGrant(related: ObjectMap): boolean {
+export function isTriggeredByGrant(related: ObjectMap): boolean {
   return sendsKind(related, KINDS.RolloutBudget) || sendsKind(related, KINDS.ClusterRolloutBudget);
 }

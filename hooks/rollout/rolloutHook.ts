@@ -13,7 +13,7 @@ import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
 import { readChecks, withPresentHealth } from './healthReads.ts';
 import { carriedDeployments, liveRollout, readBindingsAfterApply, readBlockers, readBound } from './liveReads.ts';
 import { mayChangeUnseen, observe } from './observe.ts';
-import { relatedRules, wakesOnGrant } from './relatedRules.ts';
+import { isTriggeredByGrant, relatedRules } from './relatedRules.ts';
 
 /** The interval without an ImagePolicy: the creation of one that no rule relates triggers no sync. */
 const POLICY_REQUEUE_SECONDS = 30;
@@ -107,7 +107,7 @@ function recheckSeconds(first: Plan, plan: Plan, related: ObjectMap): number | u
     (first.dependsOnBindings && !plan.dependsOnBindings) ||
     (first.dependsOnHealth && !plan.dependsOnHealth) ||
     (first.isIrreversible && !plan.isIrreversible && !plan.waitsForBudget);
-  if (plan.waitsForBudget && !wakesOnGrant(related)) return UNWATCHED_REQUEUE_SECONDS;
+  if (plan.waitsForBudget && !isTriggeredByGrant(related)) return UNWATCHED_REQUEUE_SECONDS;
   return isHeldBack ? LIVE_REQUEUE_SECONDS : undefined;
 }
 

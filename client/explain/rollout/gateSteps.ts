@@ -84,7 +84,7 @@ function gateStep(
   const facts = {
     ...gateFacts(gate, now),
     detail: detailOf(gateText(gate, now), evaluated),
-    ...(gate.spec.approvals && { asksApproval: true as const }),
+    ...(gate.spec.approvals && { needsApproval: true as const }),
   };
   if (!evaluated.open) {
     if (!bypassed.has(closureKey(evaluated))) return { ...step, ...facts, state: 'blocks' };

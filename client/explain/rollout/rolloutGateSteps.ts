@@ -75,7 +75,7 @@ export function rolloutGateSteps(
           detail: detailOf(entry, state, now),
           until: until === undefined ? undefined : formatTime(until),
           since: kind === 'Rollout' ? known?.since : undefined,
-          asksApproval: object?.spec?.approvals || known?.type === 'Approvals' ? true : undefined,
+          needsApproval: object?.spec?.approvals || known?.type === 'Approvals' ? true : undefined,
           ...listingFields(entry),
         }),
       };
