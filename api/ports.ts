@@ -242,7 +242,7 @@ export interface Settings {
    * Whether bakes behave as in the Go controller: they end by time alone, reports of health count by their times, and
    * deleted objects are ignored.
    */
-  likeKuberik?: boolean;
+  kuberikCompat?: boolean;
   /** User name of Metacontroller's requests. */
   metacontrollerUser: string;
   /** The ServiceAccounts that may bypass Gates, as user names: `system:serviceaccount:…`. */

@@ -79,7 +79,7 @@ export async function evaluateKustomization(
     healthyUntil: healthyUntil(healthCheck.status, now),
     unseen: longestUnseen(healthCheck, rests),
     gracePeriod: gracePeriod(healthCheck),
-    ignoresMissing: settings.likeKuberik ?? false,
+    ignoresMissing: settings.kuberikCompat ?? false,
   };
   const own = ownHealth(observed, context);
   const readerFor = (applier: AnyObject): Reader => {

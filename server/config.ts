@@ -84,7 +84,7 @@ export function readConfig(env: Environment) {
     mistakes.push(`OIDC_ISSUERS=${notIssuers.join(',')} is not an https URL without user, query and fragment`);
   const settings: Settings = {
     onFailure: oneOf('ON_FAILURE', ['Continue', 'Hold']),
-    likeKuberik: flag('LIKE_KUBERIK'),
+    kuberikCompat: flag('LIKE_KUBERIK'),
     metacontrollerUser: env.METACONTROLLER_USER || 'system:serviceaccount:metacontroller:metacontroller',
     bypassServiceAccounts: list('BYPASS_SERVICE_ACCOUNTS'),
     syncFieldManagers: list('SYNC_FIELD_MANAGERS', SYNC_FIELD_MANAGERS),

@@ -173,14 +173,14 @@ function nextDeployment(
 
 /** The reports of the HealthChecks before the deployment; undefined if only times show which reports are newer. */
 function healthBefore({ rollout, healthChecks }: Observed, config: RolloutConfig, previous: HistoryEntry | undefined) {
-  const isRecorded = !config.likeKuberik && healthCheckLabels(rollout.spec?.healthCheckSelector) !== undefined;
+  const isRecorded = !config.kuberikCompat && healthCheckLabels(rollout.spec?.healthCheckSelector) !== undefined;
   return isRecorded ? knownHealth(healthChecks, previous?.knownHealth) : undefined;
 }
 
 function initialPhase({ bindings }: Observed, config: RolloutConfig, way: Way): InitialPhase {
   if (way === 'InitialVersion') return 'ranBefore';
   if (config.bakes) return 'bakes';
-  if (config.likeKuberik) return 'noBake';
+  if (config.kuberikCompat) return 'noBake';
   return bindings.length > 0 ? 'awaitsApply' : 'nothingBound';
 }
 

@@ -224,7 +224,7 @@ function progressCondition({ observed, config: settings, state, now }: RolloutCo
   const checks = checkNames(waiting, goneChecks(head, healthChecks));
   if (head.bakeStartTime !== undefined) {
     const end = bakeEnd(head, settings);
-    if (settings.likeKuberik || missing.length + waiting.length === 0) {
+    if (settings.kuberikCompat || missing.length + waiting.length === 0) {
       const last = bakeUntil(head, settings, healthChecks);
       const until = last === undefined ? '' : ` until ${formatTime(last)}`;
       const ends = isRecovery

@@ -106,13 +106,13 @@ function versionFields(
 
 /** The version that runs, and the one that is committed and not applied everywhere yet. */
 function runningVersions(
-  { rollout, bindings, likeKuberik }: Observed,
+  { rollout, bindings, kuberikCompat }: Observed,
   [head, ...older]: readonly HistoryEntry[],
 ): Pick<RolloutStatus, 'currentVersion' | 'rollingOutVersion'> {
   if (!head) return {};
   const { tag } = head.version;
   if (wasDeployed(head) || unapplied(head, bindings, rollout).length === 0) return { currentVersion: tag };
-  const current = likeKuberik ? tag : older.find(wasDeployed)?.version.tag;
+  const current = kuberikCompat ? tag : older.find(wasDeployed)?.version.tag;
   return { ...(current !== undefined && { currentVersion: current }), rollingOutVersion: tag };
 }
 

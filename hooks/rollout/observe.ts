@@ -69,7 +69,7 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
     ...metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call),
     configMapProblem: await childProblem(configMapChild(rollout), request, call.cluster),
     onFailure: call.settings.onFailure,
-    likeKuberik: call.settings.likeKuberik ?? false,
+    kuberikCompat: call.settings.kuberikCompat ?? false,
   };
 }
 

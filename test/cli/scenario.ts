@@ -30,7 +30,7 @@ export class CliScenario extends ScenarioCluster {
 
 /** A scenario that begins with the Rollout and its ImagePolicy. */
 export async function scenario(...steps: readonly Step[]): Promise<CliScenario> {
-  const cluster = new CliScenario({ onFailure: 'Continue', likeKuberik: false, trustPublishers: false });
+  const cluster = new CliScenario({ onFailure: 'Continue', kuberikCompat: false, trustPublishers: false });
   await FIXTURES.F0!(cluster);
   return cluster.play(...steps);
 }

@@ -158,7 +158,7 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
   const before = request.oldObject as Rollout | null | undefined;
   if (request.subResource) return allowed();
   if (!rollout) return (before && (await decideDeletion(before, request, call))) ?? allowed();
-  const initial = before ? initialVersionProblem(rollout, before, call.settings.likeKuberik) : undefined;
+  const initial = before ? initialVersionProblem(rollout, before, call.settings.kuberikCompat) : undefined;
   const problems = [
     ...newProblems(problemsOf(rollout, call), before ? problemsOf(before, call) : []),
     ...(initial === undefined ? [] : [initial]),

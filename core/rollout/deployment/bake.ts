@@ -29,7 +29,7 @@ export interface BakeSettings {
   /** Milliseconds. */
   deployTimeout?: number;
   /** Behavior of the Go controller: time alone ends a bake, and without bake settings nothing is waited for. */
-  likeKuberik?: boolean;
+  kuberikCompat?: boolean;
 }
 
 interface BakeContext {
@@ -67,7 +67,7 @@ interface Progress extends BakeStep {
 export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake: boolean, now: EpochMs): Progress {
   const { rollout, bound, healthChecks } = context;
   const isContinued = stored.bakeStatus === 'Deploying' && stored.bakeStartTime !== undefined;
-  const head = isContinued && !context.settings.likeKuberik ? deployedAgain(stored, healthChecks, now) : stored;
+  const head = isContinued && !context.settings.kuberikCompat ? deployedAgain(stored, healthChecks, now) : stored;
   const end = bakeEnd(head, context.settings) ?? parseTime(head.bakeStartTime);
   const isBakeTimeOver = end !== undefined && end <= now;
   const proven = withProgress(head, { bound, rollout, checks: healthChecks, isBakeTimeOver }, now);
@@ -89,14 +89,14 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   const home = context.rollout.metadata.namespace;
   const started = parseTime(head.bakeStartTime);
   const missing = unapplied(head, context.bound, context.rollout);
-  if (!context.settings.likeKuberik && hasNoBake(head, context.rollout)) {
+  if (!context.settings.kuberikCompat && hasNoBake(head, context.rollout)) {
     return missing.length > 0 ? { head, events: [] } : appliedStep(head, context.bound, now);
   }
 
   const deadline = started === undefined ? failsAt(head, context.settings, recovery) : undefined;
   const mayStart = started === undefined && missing.length === 0 && notReady(healthChecks, head, home).length === 0;
   // This sync may be late, after an outage of the hooks: a version that is applied and healthy has not failed.
-  if (deadline !== undefined && now > deadline && (context.settings.likeKuberik || !mayStart)) {
+  if (deadline !== undefined && now > deadline && (context.settings.kuberikCompat || !mayStart)) {
     return failedStep(head, timeoutMessage(missing), notReady(healthChecks, head, home), now);
   }
   // Health from before the apply is the old version's, unless the check can distinguish versions.
@@ -150,7 +150,7 @@ const REPORTED_WITHIN_MS = 60_000;
  * A deployTimeout that is set once it is over looks the same, and gets the same time.
  */
 function withGrace(head: HistoryEntry, { settings, recovery }: BakeContext, now: EpochMs): HistoryEntry {
-  const deadline = settings.likeKuberik ? undefined : failsAt(head, settings, recovery);
+  const deadline = settings.kuberikCompat ? undefined : failsAt(head, settings, recovery);
   if (deadline === undefined || now <= deadline + OUTAGE_MS) return head;
   const seconds = Math.ceil((now + REPORTED_WITHIN_MS - deadline) / 1000);
   return { ...head, graceSeconds: (head.graceSeconds ?? 0) + seconds };
@@ -178,7 +178,7 @@ function startBake(head: HistoryEntry, context: BakeContext, now: EpochMs): Bake
     bakeStatusMessage: BAKE_STARTED,
     bakeStartTime: formatTime(at),
     // Even without a healthCheckSelector: one that is set during the bake may select a check that is already Unhealthy.
-    ...(!context.settings.likeKuberik && {
+    ...(!context.settings.kuberikCompat && {
       knownHealth: knownInBake({ knownHealth: [], ...rest }, context.healthChecks),
     }),
   };
@@ -194,11 +194,11 @@ function continueBake(
   before: NewEvent[],
   now: EpochMs,
 ): BakeStep {
-  const { bakeTime, likeKuberik } = settings;
+  const { bakeTime, kuberikCompat } = settings;
   const end = bakeEnd(head, settings) ?? now;
   if (now < end) return { head, events: before, requeueAt: end };
-  const missing = likeKuberik ? [] : unapplied(head, bound, rollout);
-  const waits = likeKuberik ? [] : notReady(healthChecks, head, rollout.metadata.namespace);
+  const missing = kuberikCompat ? [] : unapplied(head, bound, rollout);
+  const waits = kuberikCompat ? [] : notReady(healthChecks, head, rollout.metadata.namespace);
   if (missing.length + waits.length > 0) {
     const deadline = failsAt(head, settings, recovery);
     if (deadline !== undefined && now > deadline)
@@ -221,10 +221,10 @@ function continueBake(
  * The end of bakeTime; undefined without bakeTime, or before the bake has started. If no object was bound at the start
  * of the bake, and one is bound during it, bakeTime counts from the time at which that object applies the version.
  */
-export function bakeEnd(head: HistoryEntry, { bakeTime, likeKuberik }: BakeSettings): EpochMs | undefined {
+export function bakeEnd(head: HistoryEntry, { bakeTime, kuberikCompat }: BakeSettings): EpochMs | undefined {
   const started = parseTime(head.bakeStartTime);
   if (started === undefined || bakeTime === undefined) return undefined;
-  const applied = likeKuberik ? undefined : parseTime(head.appliedTime);
+  const applied = kuberikCompat ? undefined : parseTime(head.appliedTime);
   return Math.max(started, applied ?? started) + bakeTime;
 }
 
@@ -237,7 +237,7 @@ export function bakeUntil(
   settings: BakeSettings,
   healthChecks: readonly HealthCheck[],
 ): EpochMs | undefined {
-  return latestTime([bakeEnd(head, settings), settings.likeKuberik ? undefined : steadyFrom(healthChecks, head)]);
+  return latestTime([bakeEnd(head, settings), settings.kuberikCompat ? undefined : steadyFrom(healthChecks, head)]);
 }
 
 function bakeTimeoutNotApplied(missing: readonly FluxBinding[]): string {

@@ -64,7 +64,7 @@ export interface Observed {
   /** Why that ImagePolicy cannot be written. */
   writeBackProblem: string | undefined;
   onFailure: Settings['onFailure'];
-  likeKuberik: boolean;
+  kuberikCompat: boolean;
 }
 
 /** The part of a Rollout's status that decisions start from, and change. */
@@ -94,7 +94,7 @@ export interface RolloutContext {
 export interface RolloutConfig extends BakeSettings {
   /** Milliseconds; undefined if releases of any age may be deployed. */
   minimumReleaseAge?: number;
-  /** Whether RolloutGates hold the first deployment too: by default, but not with `likeKuberik`. */
+  /** Whether RolloutGates hold the first deployment too: by default, but not with `kuberikCompat`. */
   gateFirstDeployment: boolean;
   /** Whether new deployments bake. */
   bakes: boolean;
@@ -110,7 +110,7 @@ export interface RolloutConfig extends BakeSettings {
 
 export function readRolloutConfig(
   rollout: Rollout,
-  { onFailure, likeKuberik, problems }: Pick<Observed, 'onFailure' | 'likeKuberik' | 'problems'>,
+  { onFailure, kuberikCompat, problems }: Pick<Observed, 'onFailure' | 'kuberikCompat' | 'problems'>,
 ): RolloutConfig {
   const spec: Partial<RolloutSpec> = rollout.spec ?? {};
   const bakeTime = parseDuration(spec.bakeTime);
@@ -120,8 +120,8 @@ export function readRolloutConfig(
     ...(minimumReleaseAge !== undefined && { minimumReleaseAge }),
     ...(bakeTime !== undefined && { bakeTime }),
     ...(deployTimeout !== undefined && { deployTimeout }),
-    likeKuberik,
-    gateFirstDeployment: gatesFirstDeployment(rollout.spec, likeKuberik),
+    kuberikCompat,
+    gateFirstDeployment: gatesFirstDeployment(rollout.spec, kuberikCompat),
     bakes: bakes(rollout),
     historyLimit: Math.min(Math.max(spec.versionHistoryLimit ?? 0, LIMITS.historyKept), LIMITS.history),
     retentionDays: spec.availableReleasesRetentionDays ?? 7,

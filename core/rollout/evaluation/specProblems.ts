@@ -19,11 +19,11 @@ export function specProblems(spec: Partial<RolloutSpec>): string[] {
  * The initial version runs already, so nothing holds it: no upstream Rollout, age, budget or bake, and RolloutGates
  * only with gateFirstDeployment. Set later, it would bypass all of these.
  */
-export function initialVersionProblem(rollout: Rollout, before: Rollout, likeKuberik?: boolean): string | undefined {
+export function initialVersionProblem(rollout: Rollout, before: Rollout, kuberikCompat?: boolean): string | undefined {
   const { initialVersion } = rollout.spec ?? {};
   if (!initialVersion || before.status?.history?.length) return undefined;
   if (initialVersion === before.spec?.initialVersion) {
-    if (!gatesFirstDeployment(before.spec, likeKuberik) || gatesFirstDeployment(rollout.spec, likeKuberik))
+    if (!gatesFirstDeployment(before.spec, kuberikCompat) || gatesFirstDeployment(rollout.spec, kuberikCompat))
       return undefined;
     return (
       `spec.gateFirstDeployment cannot become false after creation, because spec.initialVersion ${JSON.stringify(initialVersion)} would bypass ` +
@@ -37,8 +37,8 @@ export function initialVersionProblem(rollout: Rollout, before: Rollout, likeKub
 }
 
 /** Whether RolloutGates hold the first deployment too. */
-export function gatesFirstDeployment(spec: RolloutSpec | undefined, likeKuberik = false): boolean {
-  return spec?.gateFirstDeployment ?? !likeKuberik;
+export function gatesFirstDeployment(spec: RolloutSpec | undefined, kuberikCompat = false): boolean {
+  return spec?.gateFirstDeployment ?? !kuberikCompat;
 }
 
 function healthSelectorProblems(healthCheckSelector: RolloutSpec['healthCheckSelector']): string[] {

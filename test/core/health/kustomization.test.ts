@@ -38,7 +38,7 @@ const CASES: Record<string, Case[]> = {
     on(
       'K7: like the Go controller, an object that is not there is no failure, and is named',
       { ...HEALTHY, message: `${HEALTHY.message} (not found: demo/web)` },
-      { observed: [seen()], likeKuberik: true },
+      { observed: [seen()], kuberikCompat: true },
     ),
   ],
   inventory: [

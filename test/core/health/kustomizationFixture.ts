@@ -125,7 +125,7 @@ export interface Case {
   cutoff?: number | null;
   /** When this deployment was last Healthy. */
   healthyUntil?: number;
-  likeKuberik?: boolean;
+  kuberikCompat?: boolean;
   expected: {
     health: string;
     message: string | RegExp;
@@ -143,14 +143,14 @@ export function evaluated({
   observed = [good],
   cutoff = CUTOFF,
   healthyUntil,
-  likeKuberik,
+  kuberikCompat,
 }: Omit<Case, 'name' | 'expected'>) {
   const read = { kustomization: kustomization(setup), source: from ?? undefined, rollouts };
   const context = healthContext({
     cutoff: cutoff ?? undefined,
     returns: returnsToVersion(read),
     healthyUntil,
-    ignoresMissing: likeKuberik ?? false,
+    ignoresMissing: kuberikCompat ?? false,
   });
   const own = ownHealth(read, context);
   const seen = own.inventory.resources.length > 0 ? observed : [];

@@ -33,7 +33,7 @@ export function observed(
     derivedPolicy: undefined,
     writeBackProblem: undefined,
     onFailure: 'Hold',
-    likeKuberik: false,
+    kuberikCompat: false,
     ...rest,
   };
 }

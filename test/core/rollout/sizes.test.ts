@@ -50,7 +50,7 @@ it('a version that a user requested stays known', () => {
 
 it('a history is never longer than its limit, whatever the spec has', () => {
   const { rollout } = observed({ versionHistoryLimit: 1_000_000 });
-  expect(readRolloutConfig(rollout, { onFailure: 'Hold', likeKuberik: false, problems: [] }).historyLimit).toBe(
+  expect(readRolloutConfig(rollout, { onFailure: 'Hold', kuberikCompat: false, problems: [] }).historyLimit).toBe(
     LIMITS.history,
   );
 });

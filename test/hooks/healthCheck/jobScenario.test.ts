@@ -12,7 +12,7 @@ import { imagePolicy, request, rollout as rolloutOf } from '../rollout/call.ts';
 type Job = KubeObject<any, any>;
 
 /** No object is bound to the Rollout: a version counts as applied ten seconds after the deployment. */
-function scenario({ likeKuberik }: { likeKuberik: boolean }) {
+function scenario({ kuberikCompat }: { kuberikCompat: boolean }) {
   let now = ms('12:00:00');
   let tag = '1.0.0';
   let check: HealthCheck = checkOf();
@@ -24,7 +24,7 @@ function scenario({ likeKuberik }: { likeKuberik: boolean }) {
   const call = () => {
     const objects = [rollout, check, imagePolicy(tag)] as unknown as KubeObject<any, any>[];
     const metadata = { lookup: () => ({}), isAwaited: () => false };
-    return fakeHookCall({ now, cluster: fakeCluster(objects), metadata, settings: { likeKuberik } }).call;
+    return fakeHookCall({ now, cluster: fakeCluster(objects), metadata, settings: { kuberikCompat } }).call;
   };
 
   async function syncRollout(seen: HealthCheck = check): Promise<void> {
@@ -80,7 +80,7 @@ function scenario({ likeKuberik }: { likeKuberik: boolean }) {
   };
 }
 
-describe.each([{ likeKuberik: false }, { likeKuberik: true }])('a deployment, $likeKuberik', (options) => {
+describe.each([{ kuberikCompat: false }, { kuberikCompat: true }])('a deployment, $kuberikCompat', (options) => {
   it('is not decided by the Job of the version before, which completes just now, with stale caches', async () => {
     const run = scenario(options);
     await run.settle(15);

@@ -49,7 +49,7 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
 
   it('K7: a Deployment that is missing is no failure for the Go controller', async () => {
     const reader = cluster([applied]);
-    expect((await syncOnce(healthCheck(), reader, [], NOW, { likeKuberik: true })).status).toMatchObject({
+    expect((await syncOnce(healthCheck(), reader, [], NOW, { kuberikCompat: true })).status).toMatchObject({
       status: 'Healthy',
       message: 'Kustomization and all managed resources are healthy (not found: demo/test-deployment)',
     });

@@ -17,7 +17,7 @@ export interface Scenario {
   onFailure?: 'Continue' | 'Hold';
   /** Whether the installation trusts publishers. */
   trustPublishers?: boolean;
-  likeKuberik?: boolean;
+  kuberikCompat?: boolean;
   steps: (string | Record<string, unknown>)[];
 }
 
@@ -30,12 +30,12 @@ export const titled = (scenarios: Scenario[]) =>
 export async function play(
   scenario: Scenario,
   onFailure: 'Continue' | 'Hold',
-  likeKuberik = false,
+  kuberikCompat = false,
   Kind: typeof ScenarioCluster = ScenarioCluster,
 ): Promise<void> {
   const cluster = new Kind({
     onFailure: scenario.onFailure ?? onFailure,
-    likeKuberik: scenario.likeKuberik ?? likeKuberik,
+    kuberikCompat: scenario.kuberikCompat ?? kuberikCompat,
     trustPublishers: scenario.trustPublishers ?? false,
   });
   await FIXTURES[scenario.fixture ?? 'F0']!(cluster);

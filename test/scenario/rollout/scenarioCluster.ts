@@ -39,11 +39,11 @@ export class ScenarioCluster {
   configMaps: KubeObject[] = [];
   /** The message of the last refused write. */
   denied: string | undefined;
-  readonly settings: Pick<Settings, 'onFailure' | 'likeKuberik' | 'trustPublishers'>;
+  readonly settings: Pick<Settings, 'onFailure' | 'kuberikCompat' | 'trustPublishers'>;
   protected readonly objects = new Map<string, KubeObject<any, any>>();
   private serial = 0;
 
-  constructor(settings: Pick<Settings, 'onFailure' | 'likeKuberik' | 'trustPublishers'>) {
+  constructor(settings: Pick<Settings, 'onFailure' | 'kuberikCompat' | 'trustPublishers'>) {
     this.settings = settings;
   }
 

@@ -4,8 +4,8 @@ import { FILES, play, readScenarios, titled } from './play.ts';
 
 for (const file of FILES) {
   describe(file, () => {
-    const likeKuberik = file.startsWith('original-');
-    it.each(titled(readScenarios(file)))('%s %s', (_id, _title, scenario) => play(scenario, 'Hold', likeKuberik));
+    const kuberikCompat = file.startsWith('original-');
+    it.each(titled(readScenarios(file)))('%s %s', (_id, _title, scenario) => play(scenario, 'Hold', kuberikCompat));
   });
 }
 

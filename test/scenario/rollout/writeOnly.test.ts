@@ -57,9 +57,9 @@ class TwoReadings extends ScenarioCluster {
 
 for (const file of FILES) {
   describe(file, () => {
-    const likeKuberik = file.startsWith('original-');
+    const kuberikCompat = file.startsWith('original-');
     it.each(titled(readScenarios(file)))('%s %s', (_id, _title, scenario) =>
-      play(scenario, 'Hold', likeKuberik, TwoReadings),
+      play(scenario, 'Hold', kuberikCompat, TwoReadings),
     );
   });
 }
