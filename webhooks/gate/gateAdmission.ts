@@ -183,12 +183,12 @@ async function decideDeletionOrOwner(
     ? ['Open it first.', [openGateCommand(ref)]]
     : [APPROVALS_BEFORE_DELETION, []];
   const name = `Gate '${refKey(ref)}'`;
-  const subject = isDeleted
-    ? name
-    : `${name} cannot get an owner reference, with which the garbage collector may delete it. It`;
+  const denial = isDeleted
+    ? `${name} cannot be deleted`
+    : `${name} cannot get an owner reference, because the garbage collector could then delete it`;
   const text =
-    `${subject} is closed (${message}) and holds ${few(held, MAX_OBJECTS_IN_DENIAL)}; ` +
-    `if it is deleted, objects that name it stay held, and objects that it selects are released. ${first} ` +
+    `${denial}: it is closed (${message}) and holds ${few(held, MAX_OBJECTS_IN_DENIAL)}. ` +
+    `Its deletion would release the objects that it selects, and leave those that name it held. ${first} ` +
     `With the verb bypass on it, you can set a reason in its annotation ${BYPASS_REASON} and ` +
     `${isDeleted ? 'delete it within five minutes' : 'add the owner in the same write'}.`;
   return bypassOrDeny(gate, [{ ref }], () => ({ reason: 'gate_closed', text, commands }), request, call);

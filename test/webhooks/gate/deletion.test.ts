@@ -30,7 +30,7 @@ describe('DELETE of a Gate', () => {
     const { allowed, message } = await remove(closed);
     expect(allowed).toBe(false);
     expect(message).toContain(
-      "Gate 'platform/freeze' is closed (Gate closed by default) and holds Rollout platform/web; if it is deleted, objects",
+      "Gate 'platform/freeze' cannot be deleted: it is closed (Gate closed by default) and holds Rollout platform/web. Its",
     );
     expect(message).toContain('kubectl -n platform annotate --overwrite gate/freeze open.gate.fluxcd.io/requestedAt=');
   });

@@ -25,8 +25,8 @@ it('is denied while the Gate is closed and holds objects, as its deletion is', a
   const { allowed, message } = await adds(gate({ default: 'closed' }));
   expect(allowed).toBe(false);
   expect(message).toContain(
-    "Gate 'platform/freeze' cannot get an owner reference, with which the garbage collector may delete it. It is closed " +
-      '(Gate closed by default) and holds Rollout platform/web',
+    "Gate 'platform/freeze' cannot get an owner reference, because the garbage collector could then delete it: it is " +
+      'closed (Gate closed by default) and holds Rollout platform/web',
   );
 });
 
