@@ -18,7 +18,7 @@ export const TOO_MANY_ROLLOUTS: NamespacedName = { namespace: '', name: '(too-ma
 const LIMIT_TEXTS = new Map([
   [
     TOO_MANY.name,
-    'too many or too large Gates (limits requiredGates, selectingGates, selectingGatesBytes): require fewer',
+    'the object requires too many Gates (limits requiredGates, selectingGates, selectingGatesBytes): require fewer',
   ],
   [
     TOO_MANY_ROLLOUTS.name,

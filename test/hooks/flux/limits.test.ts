@@ -10,7 +10,7 @@ const openGates = (count: number, namespace = 'aaa') =>
   Array.from({ length: count }, (_, i) => gate(`${namespace}/open-${i}`, { ...everywhere, default: 'opened' }));
 const names = (count: number, prefix = 'gate') => Array.from({ length: count }, (_, i) => `${prefix}-${i}`).join();
 const LIMIT =
-  /too many or too large Gates \(limits requiredGates, selectingGates, selectingGatesBytes\): require fewer/;
+  /the object requires too many Gates \(limits requiredGates, selectingGates, selectingGatesBytes\): require fewer/;
 
 const edit = (cluster: Cluster, path: string) =>
   cluster.write({ ...cluster.object, spec: { ...cluster.object.spec, path } });

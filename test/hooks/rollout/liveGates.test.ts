@@ -152,7 +152,7 @@ describe('the Gates of a bound object', () => {
       objects: [bound('prod', annotations)],
     });
     expect(tags).toEqual(['1.0.0']);
-    expect(blockedBy(status)).toContain('too many or too large Gates');
+    expect(blockedBy(status)).toContain('the object requires too many Gates');
   });
 
   it('hold a version also where the object was bound a moment after the objects were listed for a bake', async () => {

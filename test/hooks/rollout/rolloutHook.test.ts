@@ -199,7 +199,7 @@ describe('sync', () => {
     expect(tags).toEqual(['1.0.0']);
     expect(reads).not.toContainEqual(expect.stringContaining('get gates'));
     const blocked = status.conditions?.find(({ type }) => type === 'DeploymentBlocked');
-    expect(blocked?.message).toMatch(/^Version 1\.1\.0 waits: too many or too large Gates/);
+    expect(blocked?.message).toMatch(/^Version 1\.1\.0 waits: the object requires too many Gates/);
   });
 
   it.each<[string, (live: ReturnType<typeof rollout>) => void]>([

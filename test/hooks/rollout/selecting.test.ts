@@ -47,12 +47,12 @@ it.each([
   const objects = Array.from({ length: count }, (_, i) => selecting(`g-${i}`, 'opened', others));
   const { tags, status } = await sync(rollout({}, deployed), [imagePolicy('1.1.0')], { objects });
   expect(tags).toEqual(expected);
-  if (count > LIMITS.selectingGates) expect(blocked(status)?.message).toMatch(/too many or too large Gates/);
+  if (count > LIMITS.selectingGates) expect(blocked(status)?.message).toMatch(/the object requires too many Gates/);
 });
 
 it('more open Gates than one object may require count as one closed Gate', async () => {
   const objects = Array.from({ length: LIMITS.requiredGates + 1 }, (_, i) => selecting(`g-${i}`, 'opened'));
   const { tags, status } = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), ...objects]);
   expect(tags).toEqual(['1.0.0']);
-  expect(blocked(status)?.message).toMatch(/too many or too large Gates/);
+  expect(blocked(status)?.message).toMatch(/the object requires too many Gates/);
 });
