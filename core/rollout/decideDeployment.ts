@@ -17,7 +17,7 @@ import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { imageOfReleases } from '../policy/imagePolicy.ts';
 import { oneLine } from '../text/oneLine.ts';
-import { deploymentEvent, readyMessage, type Way } from './deployment/deploymentMessages.ts';
+import { deploymentEvent, readyMessage, type Trigger } from './deployment/deploymentMessages.ts';
 import {
   addDeployment,
   adoptedEntry,
@@ -73,7 +73,7 @@ export function decideDeployment(context: RolloutContext, usedBefore: readonly R
   const next = deployableNow(evaluation);
   if (!next) return stay;
   // Nothing was healthy before a first deployment, and a manual one doesn't wait.
-  const awaitsHealth = next.way !== 'Manual' && config.bakes && state.history.length > 0;
+  const awaitsHealth = next.trigger !== 'Manual' && config.bakes && state.history.length > 0;
   const settlesAt = awaitsHealth ? healthSettlesAt(observed.healthChecks, now) : undefined;
   if (settlesAt !== undefined) return { ...stay, requeueAt: [settlesAt] };
   const slotWait = slotWaitFor(context, next, evaluation);
@@ -114,7 +114,7 @@ function deployNext(context: RolloutContext, next: NextChoice, evaluation: Evalu
   const conditions = [
     bakeFailureDisabled({
       previous: isReplaced ? undefined : previous,
-      manual: deployment.way === 'Manual',
+      manual: deployment.trigger === 'Manual',
       unblocked: deployment.unblocked,
       onFailure: config.onFailure,
       unhealthy: evaluation.unhealthy.length > 0,
@@ -148,20 +148,20 @@ function nextDeployment(
 ): Deployment {
   const { rollout, metadata } = observed;
   const [previous] = state.history;
-  const { way, version: tag } = next;
-  const isManual = way === 'Manual';
+  const { trigger, version: tag } = next;
+  const isManual = trigger === 'Manual';
   const text = (given: string | undefined) =>
     isManual && given && !isForceDeployOfAnother(tag, requests) ? oneLine(given) : undefined;
   const release = state.available.find((each) => each.tag === tag) ?? withMetadata({ tag }, metadata[tag]);
   return {
-    way,
-    version: way === 'Rollback' ? next.rollback.to : withoutFirstSeen(release),
+    trigger,
+    version: trigger === 'Rollback' ? next.rollback.to : withoutFirstSeen(release),
     image: imageOfReleases(rollout, observed.imagePolicy),
     forced: isManual && requests.forceDeploy === tag,
     bypassed: rolloutGatesResult.condition.reason === 'GatesBypassed' && requests.bypassGates === tag,
-    unblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed' && way !== 'Rollback',
-    rollbackFrom: way === 'Rollback' ? next.rollback.from : undefined,
-    phase: initialPhase(observed, config, way),
+    unblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed' && trigger !== 'Rollback',
+    rollbackFrom: trigger === 'Rollback' ? next.rollback.from : undefined,
+    phase: initialPhase(observed, config, trigger),
     approvals: storedApprovals,
     bypass: bypassRecord(rollout, bypassed),
     message: text(requests.deployMessage),
@@ -177,8 +177,8 @@ function healthBefore({ rollout, healthChecks }: Observed, config: RolloutConfig
   return isRecorded ? knownHealth(healthChecks, previous?.knownHealth) : undefined;
 }
 
-function initialPhase({ bindings }: Observed, config: RolloutConfig, way: Way): InitialPhase {
-  if (way === 'InitialVersion') return 'ranBefore';
+function initialPhase({ bindings }: Observed, config: RolloutConfig, trigger: Trigger): InitialPhase {
+  if (trigger === 'InitialVersion') return 'ranBefore';
   if (config.bakes) return 'bakes';
   if (config.kuberikCompat) return 'noBake';
   return bindings.length > 0 ? 'awaitsApply' : 'nothingBound';
@@ -208,6 +208,6 @@ function isForceDeployOfAnother(tag: string, { forceDeploy }: Requests): boolean
 
 /** The message and the user of a manual deployment that was withdrawn. */
 function unneededTexts({ choice }: Evaluation, requests: Requests): RequestKey[] {
-  const isAwaited = requests.forceDeploy !== undefined || (choice.way === 'Manual' && choice.is !== 'nothing');
+  const isAwaited = requests.forceDeploy !== undefined || (choice.trigger === 'Manual' && choice.is !== 'nothing');
   return isAwaited ? [] : requests.pending.filter((key) => DEPLOY_TEXTS.includes(key));
 }

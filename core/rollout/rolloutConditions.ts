@@ -87,7 +87,7 @@ function blockedCondition({ observed, state }: RolloutContext, evaluation: Evalu
   const [head] = state.history;
   const { choice, unhealthy, blockers, young } = evaluation;
   const { version } = choice;
-  const isManual = choice.way === 'Manual';
+  const isManual = choice.trigger === 'Manual';
   // As in the Go controller, also while no version waits.
   const health = isForward(choice)
     ? unhealthy.slice(0, 1).map((check) => ({ reason: UNHEALTHY, text: unhealthyMessage(check), commands: [] }))
@@ -305,7 +305,7 @@ function readyNow(
   const all = [...problems, ...(choice.is === 'impossible' ? [choice.problem] : []), ...otherProblems(context)];
   const isIdle = !isUnfinished(head) && head?.bakeStatus !== 'Failed';
   if (all.length > 0) return falseCondition(READY, 'RolloutFailed', all.join('; '));
-  if (available.length === 0 && isIdle && choice.way !== 'Manual') return NO_RELEASES;
+  if (available.length === 0 && isIdle && choice.trigger !== 'Manual') return NO_RELEASES;
   const before = findCondition(conditions, READY);
   if (isTemporary(before)) return restoredReady(head, observed.rollout, waits);
   return head && before ? progressReady(head, observed.rollout, before) : undefined;

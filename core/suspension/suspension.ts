@@ -45,8 +45,8 @@ interface Suspension {
 }
 
 /** The object with its suspension decided. */
-export function settleSuspension(sent: SuspensionWrite): FluxObject {
-  const write = withoutOwnSuspension(sent);
+export function settleSuspension(original: SuspensionWrite): FluxObject {
+  const write = withoutOwnSuspension(original);
   const { suspend, previous, state } = decideSuspension(write, storedPrevious(write), readState(write.oldObject));
   return annotateAll(setSuspend(write.object, suspend), {
     [SUSPENDED]: previous,

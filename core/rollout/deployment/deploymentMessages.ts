@@ -38,11 +38,11 @@ export function replacedMessage(by: string): string {
 export const MARKED_SUCCESSFUL = 'Deployment manually marked as successful by user';
 
 /** How the version of a deployment was chosen: InitialVersion ran before there was a Rollout. */
-export type Way = 'Automatic' | 'Manual' | 'Rollback' | 'InitialVersion';
+export type Trigger = 'Automatic' | 'Manual' | 'Rollback' | 'InitialVersion';
 
 /** The cause of a deployment. */
 export interface DeploymentKind {
-  way: Way;
+  trigger: Trigger;
   forced: boolean;
   bypassed: boolean;
   unblocked: boolean;
@@ -62,10 +62,10 @@ export function givenMessage(text: string): string {
 /** The `message` of a history entry. A message given with a manual deployment is used unchanged. */
 export function historyMessage(kind: DeploymentKind, given: string | undefined): string {
   if (given) return givenMessage(given);
-  if (kind.way === 'InitialVersion') return 'Adopted: spec.initialVersion';
-  if (kind.way === 'Rollback') return `Automatic rollback from ${kind.rollbackFrom}`;
+  if (kind.trigger === 'InitialVersion') return 'Adopted: spec.initialVersion';
+  if (kind.trigger === 'Rollback') return `Automatic rollback from ${kind.rollbackFrom}`;
   return [
-    `${kind.way} deployment`,
+    `${kind.trigger} deployment`,
     ...(kind.forced ? ['with force deploy'] : []),
     ...(kind.bypassed ? ['with gate bypass'] : []),
     ...(kind.unblocked ? ['with failed bake unblock'] : []),
@@ -73,9 +73,9 @@ export function historyMessage(kind: DeploymentKind, given: string | undefined):
 }
 
 /** The `origin` of a history entry: its cause as data. */
-export function originOf({ way, forced, bypassed, unblocked }: DeploymentKind): Origin {
+export function originOf({ trigger, forced, bypassed, unblocked }: DeploymentKind): Origin {
   return [
-    way,
+    trigger,
     ...(forced ? (['ForceDeploy'] as const) : []),
     ...(bypassed ? (['GateBypass'] as const) : []),
     ...(unblocked ? (['FailedBakeUnblock'] as const) : []),

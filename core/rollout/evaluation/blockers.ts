@@ -256,7 +256,7 @@ function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
   }
   const isGated = config.gateFirstDeployment || head !== undefined;
   const isClosed = isGated && allowsNothing(rolloutGatesResult);
-  const isBlocked = choice.way === 'InitialVersion' ? holdsInitial(inputs) : isForward(choice) && isClosed;
+  const isBlocked = choice.trigger === 'InitialVersion' ? holdsInitial(inputs) : isForward(choice) && isClosed;
   // A release that is too young is also blocked, once it is old enough.
   const version = choice.version ?? young[0]?.tag;
   if (version === undefined || !isBlocked) return [];

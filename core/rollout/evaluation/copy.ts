@@ -100,7 +100,7 @@ function copyRequest({ metadata }: Rollout): string | undefined {
 }
 
 /** The release to copy; undefined for an initial version and a rollback, which have been deployed before. */
-function releaseToCopy({ way, version }: NextChoice, available: readonly VersionInfo[]): VersionInfo | undefined {
-  if (way === 'Rollback' || way === 'InitialVersion') return undefined;
+function releaseToCopy({ trigger, version }: NextChoice, available: readonly VersionInfo[]): VersionInfo | undefined {
+  if (trigger === 'Rollback' || trigger === 'InitialVersion') return undefined;
   return available.find(({ tag }) => tag === version) ?? { tag: version };
 }

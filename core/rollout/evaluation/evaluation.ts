@@ -64,9 +64,9 @@ export function evaluateRollout(context: RolloutContext): Evaluation {
   const [head] = state.history;
   const { gateApprovals, rejected, withdrawn, automatic, ...found } = versionsNow(context);
   const choice = chooseNext(context, { ...found, automatic });
-  const { way, version } = choice;
+  const { trigger, version } = choice;
   const required = evaluateGatesFor(context, version);
-  const needsNoApprovals = way === 'Rollback' || (way === 'InitialVersion' && !config.gateFirstDeployment);
+  const needsNoApprovals = trigger === 'Rollback' || (trigger === 'InitialVersion' && !config.gateFirstDeployment);
   const requiredApprovals = version === undefined || needsNoApprovals ? [] : verdictsOn(gateApprovals, version);
   const sources: BlockerSources = {
     ...found,

@@ -140,16 +140,16 @@ export function youngUntil(
 export type Choice =
   | NextChoice
   /** It waits for RolloutGates, upstream Rollouts, a budget, or the decision about a rollback. */
-  | { way: 'Automatic'; is: 'waiting'; version: string }
+  | { trigger: 'Automatic'; is: 'waiting'; version: string }
   /** The requested version can't be deployed. `rejectedBy`: the RolloutGate that rejects it. */
-  | { way: 'Manual' | 'InitialVersion'; is: 'impossible'; version: string; problem: string; rejectedBy?: string }
+  | { trigger: 'Manual' | 'InitialVersion'; is: 'impossible'; version: string; problem: string; rejectedBy?: string }
   /** There is no version, or the requested one is deployed already. */
-  | { way: 'Automatic' | 'Manual'; is: 'nothing'; version?: undefined };
+  | { trigger: 'Automatic' | 'Manual'; is: 'nothing'; version?: undefined };
 
 /** A version that is deployed once nothing blocks it. InitialVersion: it ran before the Rollout existed. */
 export type NextChoice = { is: 'next'; version: string } & (
-  | { way: 'Automatic' | 'Manual' | 'InitialVersion' }
-  | { way: 'Rollback'; rollback: RollbackTarget }
+  | { trigger: 'Automatic' | 'Manual' | 'InitialVersion' }
+  | { trigger: 'Rollback'; rollback: RollbackTarget }
 );
 
 /** The versions from which the next one is chosen. */
@@ -175,29 +175,31 @@ export function chooseNext(context: RolloutContext, { candidates, automatic, rol
     const isKnown = state.available.some(({ tag }) => tag === forceDeploy);
     if (isKnown) return choiceOf('Manual', forceDeploy, context);
     const problem = `force deploy version ${forceDeploy} is not in available releases`;
-    return { way: 'Manual', is: 'impossible', version: forceDeploy, problem };
+    return { trigger: 'Manual', is: 'impossible', version: forceDeploy, problem };
   }
-  if (rollback?.is === 'possible') return { way: 'Rollback', is: 'next', version: rollback.to.tag, rollback };
+  if (rollback?.is === 'possible') return { trigger: 'Rollback', is: 'next', version: rollback.to.tag, rollback };
   const next = rollback?.until === undefined ? automatic[0] : undefined;
-  if (next) return { way: 'Automatic', is: 'next', version: next.tag };
+  if (next) return { trigger: 'Automatic', is: 'next', version: next.tag };
   const [newest] = candidates;
-  return newest ? { way: 'Automatic', is: 'waiting', version: newest.tag } : { way: 'Automatic', is: 'nothing' };
+  return newest
+    ? { trigger: 'Automatic', is: 'waiting', version: newest.tag }
+    : { trigger: 'Automatic', is: 'nothing' };
 }
 
 function choiceOf(
-  way: 'Manual' | 'InitialVersion',
+  trigger: 'Manual' | 'InitialVersion',
   version: string,
   { observed: { rolloutGates }, state: { history } }: RolloutContext,
 ): Choice {
   if (!isLegalTag(version)) {
     const problem = `version ${JSON.stringify(version)} is not a valid image tag, so it is not deployed: correct it`;
-    return { way, is: 'impossible', version, problem };
+    return { trigger, is: 'impossible', version, problem };
   }
-  if (version === history[0]?.version.tag) return { way: 'Manual', is: 'nothing' };
+  if (version === history[0]?.version.tag) return { trigger: 'Manual', is: 'nothing' };
   const gate = rejectedBy(rolloutGates, version);
-  if (gate === undefined) return { way, is: 'next', version };
+  if (gate === undefined) return { trigger, is: 'next', version };
   const problem = `RolloutGate '${gate}' rejects version ${version}: to deploy it, remove it from spec.rejectedVersions`;
-  return { way, is: 'impossible', version, problem, rejectedBy: gate };
+  return { trigger, is: 'impossible', version, problem, rejectedBy: gate };
 }
 
 /** The versions that RolloutGates and upstream Rollouts let automation deploy now, newest first. */
@@ -215,6 +217,6 @@ export function automaticVersions(
  * ImagePolicy hold the version. A user's choice ignores them, and a rollback goes to a version that has passed them.
  * RolloutGates hold `initialVersion` too, if they hold first deployments.
  */
-export function isForward({ way }: Choice): boolean {
-  return way === 'Automatic';
+export function isForward({ trigger }: Choice): boolean {
+  return trigger === 'Automatic';
 }
