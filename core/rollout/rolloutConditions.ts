@@ -259,8 +259,8 @@ function startOf(head: HistoryEntry): string {
 
 function heldText({ waitingSince }: HistoryEntry, { deployTimeout }: BakeSettings): string {
   if (waitingSince === undefined) return '';
-  if (deployTimeout === undefined) return '. A closed Gate holds an object, or it waits for its applier';
-  return `. deployTimeout is paused since ${waitingSince}: a closed Gate holds an object, or it waits for its applier`;
+  if (deployTimeout === undefined) return '. A Gate is closed, or an object is still suspended after its opening';
+  return `. deployTimeout is paused since ${waitingSince}: a Gate is closed, or an object is still suspended after its opening`;
 }
 
 function deadlineText({ deployTimeout }: BakeSettings, deadline: EpochMs | undefined, isRecovery: boolean): string {

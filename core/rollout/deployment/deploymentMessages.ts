@@ -14,9 +14,9 @@ export const RAN_BEFORE = 'Adopted without a bake: the version was running befor
 export const WAITING_FOR_HEALTH = 'Waiting for health checks to become healthy before starting bake.';
 /** Replaces WAITING_FOR_HEALTH while a closed Gate, or the suspension that it left behind, holds the deployment. */
 export const HELD_BY_GATE =
-  'Held by a closed Gate or its suspension; the bake starts once the version is applied and healthy.';
+  'Held: a Gate is closed, or an object is still suspended after its opening. The bake starts once the version is applied and healthy.';
 /** Replaces WAITING_TO_BE_APPLIED then. */
-export const HELD_BY_GATE_WITHOUT_BAKE = 'Held by a closed Gate or its suspension.';
+export const HELD_BY_GATE_WITHOUT_BAKE = 'Held: a Gate is closed, or an object is still suspended after its opening.';
 export const BAKE_STARTED = 'Bake started, monitoring for errors.';
 export const BAKE_TIME_PASSED = 'Bake time completed successfully (no errors within bake time).';
 /** The message of a bake in recovery mode whose errors did not count. */
@@ -114,7 +114,7 @@ export function bakeSummary(head: HistoryEntry | undefined): string {
     case 'Deploying':
       return head.waitingSince === undefined
         ? 'Waiting for health checks to become healthy before starting bake'
-        : 'Held by a closed Gate or its suspension';
+        : 'Held: a Gate is closed, or an object is still suspended after its opening';
     case 'InProgress':
       return 'Baking in progress, monitoring for errors';
     case 'Succeeded':
