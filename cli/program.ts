@@ -1,6 +1,6 @@
 /** Parses the command line. All commands are listed by name; only the called one is loaded. */
 import { Command, CommanderError, Option } from 'commander';
-import { few } from '../core/text/firstFew.ts';
+import { firstFew } from '../core/text/firstFew.ts';
 import { EXIT } from '../tools/kube/problem.ts';
 import {
   COMMON_EXIT_CODES,
@@ -107,7 +107,7 @@ export async function usageHint(
   const own = commands.find(({ name }) => name === called)?.flags ?? [];
   const flag = words.map((word) => word.split('=')[0]!).find((word) => word.startsWith('-') && !own.includes(word))!;
   const owners = commands.filter(({ flags }) => flags.includes(flag)).map(({ name }) => name);
-  return owners.length > 0 ? `Commands with ${flag}: ${few(owners, 4)}.` : `To list its options: ${help}`;
+  return owners.length > 0 ? `Commands with ${flag}: ${firstFew(owners, 4)}.` : `To list its options: ${help}`;
 }
 
 function flagsOf(definition: CommandDefinition): string[] {

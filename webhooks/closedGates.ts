@@ -18,7 +18,7 @@ import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import type { Denial } from '../core/objectGates/gateTexts.ts';
 import { closedAgainstRemoval, droppedGates, mayDropGates } from '../core/rollout/evaluation/droppedGates.ts';
 import { boundGates, gatesOfRollouts } from '../core/rollout/evaluation/requiredGates.ts';
-import { few } from '../core/text/firstFew.ts';
+import { firstFew } from '../core/text/firstFew.ts';
 import { listBindableObjects, listBindings, readGates, readSelectors } from '../live/gateReads.ts';
 import { inParallel } from '../live/inParallel.ts';
 import { type AdmissionDecision, allowed, deny, namespaceOf } from './response.ts';
@@ -117,7 +117,7 @@ export async function reviewBypass(
   if (lacking.length === 0) return { granted: true, gates, reason };
   const which = lacking.some(isTooMany)
     ? 'all Gates of the cluster'
-    : `${lacking.length > 1 ? 'Gates' : 'Gate'} ${few(lacking.map(refKey))}`;
+    : `${lacking.length > 1 ? 'Gates' : 'Gate'} ${firstFew(lacking.map(refKey))}`;
   return { granted: false, why: `${username} isn't allowed to bypass ${which} (verb bypass)` };
 }
 

@@ -18,7 +18,7 @@ import { splitTarget } from '../../core/approval/approvalRecord.ts';
 import { opensFor } from '../../core/gate/gateRequests.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { few } from '../../core/text/firstFew.ts';
+import { firstFew } from '../../core/text/firstFew.ts';
 import { shell } from '../../core/text/shell.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
@@ -110,7 +110,7 @@ async function awaitOne(
   if (!isWaitedFor(invocation, made)) return EXIT.ok;
   const names = waiting.map((rollout) => refKey(identityOf(rollout)));
   const text = only
-    ? `${version} is waiting in more than one Rollout (${few(names, 8)}): name one of them`
+    ? `${version} is waiting in more than one Rollout (${firstFew(names, 8)}): name one of them`
     : `no Rollout is waiting there for ${version}`;
   context.terminal.note(`Not waiting: ${text}.`);
   return EXIT.ok;

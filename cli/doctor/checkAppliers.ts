@@ -8,7 +8,7 @@ import { byRefKey, groupOf, identityOf, refKey } from '../../core/kube/names.ts'
 import { isSetByGit } from '../../core/managedField/deployment.ts';
 import { fieldPath, managedFieldsOf } from '../../core/managedField/managedFields.ts';
 import { applierOf } from '../../core/suspension/applier.ts';
-import { few } from '../../core/text/firstFew.ts';
+import { firstFew } from '../../core/text/firstFew.ts';
 import { type Check, type Finding, fine, problem, reader } from './finding.ts';
 
 export const checkAppliers: Check = async (inputs) => {
@@ -71,7 +71,7 @@ function resetFinding(fields: readonly { name: string; isIgnored: boolean }[]): 
     return [fine('Fields', 'each object that a Kustomization applies keeps its version while admission is down')];
   const what = `${reset.length} of ${all} objects would get the version in Git if admission were removed`;
   const help = 'spec.ignore of their Kustomizations prevents that';
-  return [fine('Fields', `${what}: ${few(reset)}; ${help}`)];
+  return [fine('Fields', `${what}: ${firstFew(reset)}; ${help}`)];
 }
 
 /** Whether a rule applies to the object. Patterns and selectors, which only Flux evaluates, count as a match. */
@@ -104,7 +104,7 @@ export function waitedGateFindings(kustomizations: readonly FluxObject[]): Findi
     const { resources } = parseInventory(entries);
     const waited = resources.filter((each) => GATES.has(kindKey(each)) && !evaluated.has(kindKey(each)));
     if (waited.length === 0) return [];
-    const names = few(waited.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`));
+    const names = firstFew(waited.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`));
     const what = `Kustomization ${metadata.namespace}/${metadata.name} has wait: true and applies ${names}`;
     const text = `${what}: while one is closed, Flux reports the Kustomization as failed`;
     return problem('Gates', text, 'add the healthCheckExprs of docs/depend-on-a-gate.md');

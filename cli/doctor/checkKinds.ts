@@ -1,7 +1,7 @@
 /** Checks the API server's version, and the kinds that it serves: that they have the fields of this command. */
 import { SCHEMAS } from '../../api/generated/schemas.ts';
 import { apiVersionOf, GOVERNED_KINDS, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
-import { few } from '../../core/text/firstFew.ts';
+import { firstFew } from '../../core/text/firstFew.ts';
 import { isApiError, type KubeClient } from '../../tools/kube/kubeClient.ts';
 import { type Check, type Finding, fine, notChecked, problem } from './finding.ts';
 
@@ -82,8 +82,8 @@ export function schemaFindings(kind: string, crd: string, served: Schema): Findi
   const [ours, theirs] = [fieldsOf(known), fieldsOf(served)];
   const older = [...ours].filter((field) => !theirs.has(field));
   const newer = [...theirs].filter((field) => !ours.has(field));
-  const olderText = `The CRD of ${kind} is older than this command: it does not have ${few(older, 3)}`;
-  const newerText = `The CRD of ${kind} is newer than this command, which does not know ${few(newer, 3)}`;
+  const olderText = `The CRD of ${kind} is older than this command: it does not have ${firstFew(older, 3)}`;
+  const newerText = `The CRD of ${kind} is newer than this command, which does not know ${firstFew(newer, 3)}`;
   const upgrade = 'apply the CRDs of the installed version, or use the command of that version';
   const command = `kubectl apply --server-side -f manifests/crds/${crd}.yaml`;
   return [

@@ -4,7 +4,7 @@ import { coerce, lt } from 'semver';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { staleText } from '../../client/explain/staleStatus.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { few } from '../../core/text/firstFew.ts';
+import { firstFew } from '../../core/text/firstFew.ts';
 import {
   type Check,
   type CheckInputs,
@@ -151,7 +151,7 @@ export const checkAwake: Check = async (inputs) => {
   const second = new Set(await readBehind());
   const behind = first.filter((name) => second.has(name));
   if (behind.length === 0) return [fine(ABOUT, 'it reconciles: every status is up to date now'), ...notes()];
-  const text = `It does not reconcile: the status of ${few(behind, 3)} is out of date. Admission is not affected`;
+  const text = `It does not reconcile: the status of ${firstFew(behind, 3)} is out of date. Admission is not affected`;
   const fix = 'look at its Pods and its log: docs/install.md, Troubleshooting';
   return [problem(ABOUT, text, fix, 'kubectl -n metacontroller get pods')];
 };
@@ -214,7 +214,7 @@ async function foreignFindings(inputs: CheckInputs): Promise<Finding[]> {
     ...(objects.length > 0
       ? [
           found(
-            `these objects name Gates of other namespaces, so they are suspended: ${few(objects, 5)}`,
+            `these objects name Gates of other namespaces, so they are suspended: ${firstFew(objects, 5)}`,
             'name Gates of their own namespace',
           ),
         ]
@@ -222,7 +222,7 @@ async function foreignFindings(inputs: CheckInputs): Promise<Finding[]> {
     ...(names.length > 0
       ? [
           found(
-            `these Gates select other namespaces, so every change of them is denied: ${few(names, 5)}`,
+            `these Gates select other namespaces, so every change of them is denied: ${firstFew(names, 5)}`,
             'remove spec.selects.namespaceSelector',
           ),
         ]

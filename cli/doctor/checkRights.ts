@@ -1,5 +1,5 @@
 /** Checks that our two ServiceAccounts have the rights that they need. */
-import { few } from '../../core/text/firstFew.ts';
+import { firstFew } from '../../core/text/firstFew.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { metacontrollerUser } from './checkMetacontroller.ts';
 import { type Check, type Finding, findingsOrFine, notChecked, problem } from './finding.ts';
@@ -62,7 +62,7 @@ export const checkRights: Check = async (inputs) => {
     }
     const apply = `kubectl apply --server-side -f ${file}`;
     if (lacks.length > 0)
-      findings.push(problem(ABOUT, `${user} isn't allowed to ${few(lacks, 4)}`, 'apply its roles again', apply));
+      findings.push(problem(ABOUT, `${user} isn't allowed to ${firstFew(lacks, 4)}`, 'apply its roles again', apply));
   }
   return findingsOrFine(ABOUT, findings, 'our ServiceAccounts have what they need');
 };

@@ -7,7 +7,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { childOf, isMap, sameJson } from '../kube/json.ts';
 import { isApplyBy, NO_WRITERS, type Writers, writersOf } from '../kube/writers.ts';
 import { LIMITS } from '../limits.ts';
-import { few, MAX_LISTED } from '../text/firstFew.ts';
+import { firstFew, MAX_LISTED } from '../text/firstFew.ts';
 import { withStoredForm } from './storedForm.ts';
 
 interface ClosedGateWrite {
@@ -180,6 +180,6 @@ export class FewPaths {
 
   /** The first few paths, and the number of the others. */
   get text(): string {
-    return few(this.#first, MAX_LISTED, this.count);
+    return firstFew(this.#first, MAX_LISTED, this.count);
   }
 }

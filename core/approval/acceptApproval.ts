@@ -12,7 +12,7 @@ import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { isServiceAccount } from '../kube/users.ts';
 import { LIMITS } from '../limits.ts';
 import { MAX_USER } from '../record/record.ts';
-import { few } from '../text/firstFew.ts';
+import { firstFew } from '../text/firstFew.ts';
 import { boundedLine } from '../text/oneLine.ts';
 import {
   type Approval,
@@ -48,7 +48,7 @@ export function versionProblem(version: string, isKnown: boolean, rollouts: read
   const missing =
     rollouts.length === 1
       ? `Rollout '${rollouts[0]}' has no release ${version}`
-      : `none of the Rollouts ${few(rollouts)} has release ${version}`;
+      : `none of the Rollouts ${firstFew(rollouts)} has release ${version}`;
   return `${missing}. Approve it once its ImagePolicy has selected it`;
 }
 
@@ -249,7 +249,7 @@ function withoutApproval(record: ApprovalRecord, by: string, value: string): Acc
   const given = record.given.filter((each) => !isWithdrawn(each));
   if (given.length < record.given.length) return { record: { ...record, given }, warnings: [] };
   const mine = record.given.filter((each) => each.by === by).map((each) => each.version);
-  const have = mine.length > 0 ? `; you have approved ${few(mine)}` : '';
+  const have = mine.length > 0 ? `; you have approved ${firstFew(mine)}` : '';
   const what = value === '' ? 'the annotation names no version' : `${by} has not approved ${quoted(value)}`;
   return { record, notDone: `withdrawn: ${what}${have}`, warnings: [] };
 }

@@ -6,7 +6,7 @@ import { parseDuration } from '../kube/duration.ts';
 import { formatTime } from '../kube/time.ts';
 import { serviceAccountOf } from '../kube/users.ts';
 import { countOf } from '../text/count.ts';
-import { few } from '../text/firstFew.ts';
+import { firstFew } from '../text/firstFew.ts';
 import type { Approval } from './approvalRecord.ts';
 
 /** The users behind one version of one Rollout. */
@@ -145,7 +145,7 @@ export function verdictText({ required, given, counted, problem, until }: Approv
   const users = counted.map(({ by }) => by);
   const excluded = given.filter(({ doesNotCount }) => doesNotCount !== undefined).slice(0, APPROVALS_IN_SENTENCE);
   const parts = [
-    ...(users.length > 0 ? [few(users, APPROVALS_IN_SENTENCE)] : []),
+    ...(users.length > 0 ? [firstFew(users, APPROVALS_IN_SENTENCE)] : []),
     ...(problem === undefined
       ? excluded.map(({ by, doesNotCount }) => `${by} ${doesNotCount} and does not count`)
       : [`none counts: ${problem}`]),

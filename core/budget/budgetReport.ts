@@ -9,7 +9,7 @@ import { tagWord } from '../kube/tag.ts';
 import { LIMITS } from '../limits.ts';
 import type { TextWithCommands } from '../text/commands.ts';
 import { countOf } from '../text/count.ts';
-import { few } from '../text/firstFew.ts';
+import { firstFew } from '../text/firstFew.ts';
 import { shell } from '../text/shell.ts';
 import type { BudgetConfig } from './budgetConfig.ts';
 import { failedIn, versionOf } from './budgetVersions.ts';
@@ -55,7 +55,7 @@ export function readyOf(budget: Budget, outcome: BudgetOutcome): NewCondition {
   const heldTexts = held.map((version) => heldText(budget, version));
   causes.push(...heldTexts.map(({ text }) => ['VersionHeld', text] satisfies [string, string]));
   if (overdue.length > 0) {
-    const names = few(overdue.map((slot) => `${refKey(slot)} (${slot.version})`));
+    const names = firstFew(overdue.map((slot) => `${refKey(slot)} (${slot.version})`));
     causes.push(['Overdue', `${names} exceeded spec.slotTimeout: their slots are free again`]);
   }
   const [first] = causes;
@@ -81,7 +81,7 @@ function usageOf({
   const message = `${taken} of ${config.maxConcurrent} slots are taken${queue}`;
   if (waiting > 0 && taken >= config.maxConcurrent) return ['Full', message];
   if (waiting > 0 && unknown.length > 0) {
-    const names = few(unknown.map(({ rollout }) => refKey(identityOf(rollout))));
+    const names = firstFew(unknown.map(({ rollout }) => refKey(identityOf(rollout))));
     return ['ImageUnknown', `${message}: ${names} of earlier waves have not reported an image`];
   }
   if (waiting > 0 && slots.length > 0) return ['WaveUnderWay', `${message} for earlier waves`];

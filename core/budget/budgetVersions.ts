@@ -6,7 +6,7 @@ import type { BudgetVersion, Slot } from '../../api/types.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
-import { few, MAX_LISTED } from '../text/firstFew.ts';
+import { firstFew, MAX_LISTED } from '../text/firstFew.ts';
 import type { ContinueRequest } from './continueRequest.ts';
 import type { Member } from './fleet.ts';
 import { ByVersion, type ImageVersion, isOneOf, isSameImage, versionKey } from './imageVersion.ts';
@@ -87,7 +87,7 @@ export function recallVersions(
 
 /** The Rollouts in which a version failed: `team-a/app, team-b/app`. */
 export function failedIn({ failures = [], failed }: BudgetVersion): string {
-  return few(failures.map(refKey), MAX_LISTED, failed);
+  return firstFew(failures.map(refKey), MAX_LISTED, failed);
 }
 
 function entryOf(

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
-import { few } from '../../core/text/firstFew.ts';
+import { firstFew } from '../../core/text/firstFew.ts';
 import { Problem } from './problem.ts';
 
 /** The flags that choose a cluster, with kubectl's names. */
@@ -129,5 +129,5 @@ function inCluster(flags: ConnectionFlags): Selected {
 
 function namesText(entries: readonly { name: string }[]): string {
   const all = entries.map(({ name }) => name);
-  return few(all, 8) || 'none';
+  return firstFew(all, 8) || 'none';
 }

@@ -20,7 +20,7 @@ import type { NextDeployment } from '../../core/gate/gateApprovals.ts';
 import { groupOf, identityOf, objectName, refKey } from '../../core/kube/names.ts';
 import { recordedRefs } from '../../core/objectGates/objectGates.ts';
 import { IMAGE_POLICY_NOT_FOUND } from '../../core/policy/imagePolicy.ts';
-import { few } from '../../core/text/firstFew.ts';
+import { firstFew } from '../../core/text/firstFew.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 import { listInAnyVersion, type NamedTarget } from './namedObjects.ts';
 import { optionalReader } from './optionalReads.ts';
@@ -104,7 +104,7 @@ async function readPolicies(client: KubeClient, { status }: Rollout): Promise<Ca
   if (!names || names.includes(ref.name)) return [];
   const text =
     names.length > 0
-      ? `Namespace ${ref.namespace} has the ImagePolicies ${few(names, 8)}: correct spec.releasesImagePolicy, or create ${ref.name}`
+      ? `Namespace ${ref.namespace} has the ImagePolicies ${firstFew(names, 8)}: correct spec.releasesImagePolicy, or create ${ref.name}`
       : `Namespace ${ref.namespace} has no ImagePolicy: create ${ref.name}`;
   return [{ code: 'ImagePolicies', text }];
 }

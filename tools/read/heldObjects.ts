@@ -6,7 +6,7 @@ import { unreadTexts } from '../../client/explain/related.ts';
 import { gateSelects, gateSelectsRollout, type Requirer, requirerText } from '../../core/gate/gateSelection.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { countOf } from '../../core/text/count.ts';
-import { few } from '../../core/text/firstFew.ts';
+import { firstFew } from '../../core/text/firstFew.ts';
 import type { KubeClient } from '../kube/kubeClient.ts';
 import { optionalReader } from './optionalReads.ts';
 
@@ -53,7 +53,7 @@ export function heldText(held: readonly Requirer[]): string {
   const parts = [...new Set(held.map(({ kind }) => kind))].map((kind) => {
     const objects = held.filter((each) => each.kind === kind);
     const names = objects.map(({ namespace, name }) => (isQualified ? `${namespace}/${name}` : name));
-    return `${countOf(objects.length, kind)} (${few(names, 5)})`;
+    return `${countOf(objects.length, kind)} (${firstFew(names, 5)})`;
   });
   if (parts.length === 0) return 'nothing that exists now';
   return parts.length === 1 ? parts[0]! : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;

@@ -4,7 +4,7 @@ import { GATES, KINDS, type KindName, ROLLOUT_GATES, ROLLOUTS, resourceOf } from
 import type { AnyObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
-import { few } from '../../core/text/firstFew.ts';
+import { firstFew } from '../../core/text/firstFew.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { type Collection, type KubeClient, type ListSelectors, unlessRefused } from '../kube/kubeClient.ts';
 import { EXIT, Problem } from '../kube/problem.ts';
@@ -118,9 +118,9 @@ async function notFound(
   const here = elsewhere.length > 0 ? [] : (await listed({ namespace })).map(({ metadata }) => metadata.name ?? '');
   const hint =
     elsewhere.length > 0
-      ? ` Found in ${elsewhere.length > 1 ? 'namespaces' : 'namespace'} ${few(elsewhere, 5)}: add -n.`
+      ? ` Found in ${elsewhere.length > 1 ? 'namespaces' : 'namespace'} ${firstFew(elsewhere, 5)}: add -n.`
       : here.length > 0
-        ? ` It has ${few(here, 8)}.`
+        ? ` It has ${firstFew(here, 8)}.`
         : '';
   return new Problem(`There is no ${what} '${name}' in namespace '${namespace}'.${hint}`);
 }

@@ -30,7 +30,7 @@ import { involvedObjectsOf } from '../../core/notification/involvedObjects.ts';
 import { openGateCommand } from '../../core/objectGates/gateTexts.ts';
 import { keptCalls } from '../../core/receiver/acceptCall.ts';
 import { nextScheduleRecord } from '../../core/record/pinRecord.ts';
-import { few } from '../../core/text/firstFew.ts';
+import { firstFew } from '../../core/text/firstFew.ts';
 import { recordDeletion } from '../approval/approvalDeletion.ts';
 import { bypassOrDeny, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
@@ -187,7 +187,7 @@ async function decideDeletionOrOwner(
     ? `${name} cannot be deleted`
     : `${name} cannot get an owner reference, because the garbage collector could then delete it`;
   const text =
-    `${denial}: it is closed (${message}) and holds ${few(held, MAX_OBJECTS_IN_DENIAL)}. ` +
+    `${denial}: it is closed (${message}) and holds ${firstFew(held, MAX_OBJECTS_IN_DENIAL)}. ` +
     `Its deletion would release the objects that it selects, and leave those that name it held. ${first} ` +
     `With the verb bypass on it, you can set a reason in its annotation ${BYPASS_REASON} and ` +
     `${isDeleted ? 'delete it within five minutes' : 'add the owner in the same write'}.`;

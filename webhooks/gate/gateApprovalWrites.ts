@@ -25,7 +25,7 @@ import { isServiceAccount } from '../../core/kube/users.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { hasDiscovered, requestersOf } from '../../core/rollout/evaluation/versionApprovals.ts';
 import type { TextWithCommands } from '../../core/text/commands.ts';
-import { few } from '../../core/text/firstFew.ts';
+import { firstFew } from '../../core/text/firstFew.ts';
 import { inParallel } from '../../live/inParallel.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { readRequiring, readRolloutsIn } from '../../live/requiringReads.ts';
@@ -174,7 +174,7 @@ function targetAmong(rollouts: readonly Rollout[], version: string, named: strin
   if (!found || problem !== undefined) return { problem: problem ?? '' };
   const rollout = nameOf(found);
   if (others.length > 0) {
-    const all = few([found, ...others].map(nameOf));
+    const all = firstFew([found, ...others].map(nameOf));
     return { problem: `several Rollouts that require this Gate have ${version} (${all}): write ${rollout}:${version}` };
   }
   const { requesters } = requestersOf(found, version);

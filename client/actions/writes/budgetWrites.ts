@@ -4,7 +4,7 @@ import type { Budget, BudgetVersion } from '../../../api/types.ts';
 import { pendingContinue } from '../../../core/budget/continueRequest.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { countOf } from '../../../core/text/count.ts';
-import { few } from '../../../core/text/firstFew.ts';
+import { firstFew } from '../../../core/text/firstFew.ts';
 import {
   badRequest,
   changeCause,
@@ -40,7 +40,7 @@ export function continueVersion(budget: Budget, wanted: string, reason: string |
   const failed = known.filter((each) => each.failed > 0);
   if (failed.length === 0) {
     const held = heldVersions(budget).map((each) => each.name);
-    return badRequest(`${title} has recorded no failure of ${wanted}: it blocks ${few(held, 5) || 'no version'}.`);
+    return badRequest(`${title} has recorded no failure of ${wanted}: it blocks ${firstFew(held, 5) || 'no version'}.`);
   }
   if (!failed.some(({ held }) => held))
     return noChange(`${title} does not block ${wanted}: there is nothing to continue.`);
@@ -64,6 +64,6 @@ export function continueProgress(budget: Budget, wanted: string): Progress {
 }
 
 function failureText({ version, failed, failures = [] }: BudgetVersion): string {
-  const names = few(failures.map(refKey), 5, failed);
+  const names = firstFew(failures.map(refKey), 5, failed);
   return `${version} has failed in ${countOf(failed, 'Rollout')} (${names}): the others will deploy it anyway`;
 }

@@ -29,7 +29,7 @@ import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { countOf } from '../../../core/text/count.ts';
-import { few } from '../../../core/text/firstFew.ts';
+import { firstFew } from '../../../core/text/firstFew.ts';
 import { shell, WHY } from '../../../core/text/shell.ts';
 import { withApprovalChange } from './approvalChange.ts';
 import {
@@ -317,7 +317,7 @@ function withHeldObjects(text: string, gate: Gate, target: string): string {
   if (held.length === 0) return text;
   const { version, rollout } = splitTarget(target);
   const [namespace, name] = rollout?.split('/') ?? [];
-  const sentence = `${text}. It still holds ${few(held.map(requirerText), 3)}: Rollouts bound to them wait`;
+  const sentence = `${text}. It still holds ${firstFew(held.map(requirerText), 3)}: Rollouts bound to them wait`;
   if (!namespace || !name) return sentence;
   const command = shell`${PROGRAM_WORD} bypass ${name} ${version} -n ${namespace} --reason ${WHY}`;
   return withCommands(`${sentence}.`, [`To bypass the Gate for ${version}`, command]);
@@ -327,7 +327,7 @@ function withHeldObjects(text: string, gate: Gate, target: string): string {
 function releaseConcerns(gate: Gate): string[] {
   const { held = 0, heldObjects = [] } = gate.status ?? {};
   if (held === 0) return [];
-  const names = few(heldObjects.map(requirerText), 8, held);
+  const names = firstFew(heldObjects.map(requirerText), 8, held);
   return [`It releases ${countOf(held, 'object')}: ${names}`];
 }
 

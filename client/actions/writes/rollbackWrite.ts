@@ -7,7 +7,7 @@ import { policyRules } from '../../../core/policy/rules.ts';
 import { imageChange, succeededDeployments } from '../../../core/rollout/deployment/history.ts';
 import { releaseOrder } from '../../../core/rollout/evaluation/nextVersion.ts';
 import { withCommands } from '../../../core/text/commands.ts';
-import { few } from '../../../core/text/firstFew.ts';
+import { firstFew } from '../../../core/text/firstFew.ts';
 import { badRequest, isRequest, objectTitle, type PlannedWrite } from './plannedWrite.ts';
 import { deploy, deploymentBasis, pin, rolloutCommand } from './rolloutWrites.ts';
 
@@ -110,10 +110,10 @@ function noTargetText(
   const [from, ...before] = new Set(history.map(({ version }) => version.tag));
   if (before.length === 0) {
     const what =
-      older.length > 0 ? `name the version to go back to (${few(older, 5)})` : 'there is nothing to go back to';
+      older.length > 0 ? `name the version to go back to (${firstFew(older, 5)})` : 'there is nothing to go back to';
     return `has deployed nothing before ${from}: ${what}.`;
   }
   const skipped = before.map((tag) => rejection(tag) ?? `the last deployment of ${tag} has not succeeded`);
   const none = `runs ${from}, and its history has no version before it that succeeded`;
-  return `${none} (${few(skipped, 5)}): name the version to go back to.`;
+  return `${none} (${firstFew(skipped, 5)}): name the version to go back to.`;
 }

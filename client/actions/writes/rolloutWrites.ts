@@ -22,7 +22,7 @@ import { isMoved } from '../../../core/rollout/release/metadata.ts';
 import { nextAutomatic } from '../../../core/rollout/rolloutStatus.ts';
 import { isUnderWay } from '../../../core/suspension/bypassGrant.ts';
 import { withCommands } from '../../../core/text/commands.ts';
-import { few } from '../../../core/text/firstFew.ts';
+import { firstFew } from '../../../core/text/firstFew.ts';
 import { nameWord, quote, shell } from '../../../core/text/shell.ts';
 import {
   badRequest,
@@ -355,7 +355,7 @@ function versionConcerns(rollout: Rollout, version: string, ifUnknown: string): 
 export function unknownText(rollout: Rollout, version: string): string | undefined {
   const known = knownVersions(rollout);
   if (known.includes(version)) return undefined;
-  const has = known.length > 0 ? `it has ${few(known, 5)}` : 'it has none yet';
+  const has = known.length > 0 ? `it has ${firstFew(known, 5)}` : 'it has none yet';
   return `${version} is not a release that this Rollout knows (${has})`;
 }
 

@@ -10,7 +10,7 @@ import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { scheduledBy } from '../../../core/record/pinRecord.ts';
 import { countOf } from '../../../core/text/count.ts';
-import { few } from '../../../core/text/firstFew.ts';
+import { firstFew } from '../../../core/text/firstFew.ts';
 import { gateActions, rolloutGateActions } from '../../actions/gateActions.ts';
 import { type Cause, causeIf, type Next, objectRef } from '../application.ts';
 import { approvalRuleText, approvalsAt } from '../approvalViews.ts';
@@ -117,7 +117,7 @@ function heldText({ status }: Gate, opened: boolean): string {
   const { held, heldObjects = [] } = status ?? {};
   if (held === undefined) return 'The objects that it holds have not been counted yet';
   if (held === 0) return `Nothing requires it${opened ? '' : ', so it holds nothing'}`;
-  const names = heldObjects.length > 0 ? `: ${few(heldObjects.map(requirerText), MAX_LISTED_EACH, held)}` : '';
+  const names = heldObjects.length > 0 ? `: ${firstFew(heldObjects.map(requirerText), MAX_LISTED_EACH, held)}` : '';
   return `It ${opened ? 'would hold' : 'holds'} ${countOf(held, 'object')}${names}`;
 }
 
@@ -151,7 +151,8 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
     ...causeIf('RolloutNotFound', !rollout && absent),
     ...causeIf(
       'Rejects',
-      rejected.length > 0 && `It rejects ${few(rejected, 5)}: a rejected version isn't deployed, not even manually`,
+      rejected.length > 0 &&
+        `It rejects ${firstFew(rejected, 5)}: a rejected version isn't deployed, not even manually`,
     ),
   ];
   // The time is that of its schedule.

@@ -8,7 +8,7 @@ import { groupOf, identityOf, refKey } from '../../../core/kube/names.ts';
 import { isUnhealthy } from '../../../core/rollout/deployment/healthChecks.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { countOf } from '../../../core/text/count.ts';
-import { few } from '../../../core/text/firstFew.ts';
+import { firstFew } from '../../../core/text/firstFew.ts';
 import { budgetActions } from '../../actions/gateActions.ts';
 import { type Cause, causeIf, type ObjectRef, objectRef } from '../application.ts';
 import type { Explanation } from './explanation.ts';
@@ -106,7 +106,7 @@ function nextOfBudget({ status, spec: { order } }: Budget): string {
 
 function heldText({ version, failed, failures = [] }: BudgetVersion): string {
   const names = failures.map(refKey);
-  return `Version ${version} is blocked: it has failed in ${countOf(failed, 'Rollout')}${names.length > 0 ? ` (${few(names, MAX_LISTED_VERSIONS, failed)})` : ''}`;
+  return `Version ${version} is blocked: it has failed in ${countOf(failed, 'Rollout')}${names.length > 0 ? ` (${firstFew(names, MAX_LISTED_VERSIONS, failed)})` : ''}`;
 }
 
 /** The causes about the waves of the version, for a Rollout that waits for the budget. */

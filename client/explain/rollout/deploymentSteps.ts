@@ -19,7 +19,7 @@ import { isUnhealthy, sortedChecks } from '../../../core/rollout/deployment/heal
 import { hasNoBake, isUnfinished } from '../../../core/rollout/deployment/history.ts';
 import { targetName, unapplied } from '../../../core/rollout/deployment/progress.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
-import { few } from '../../../core/text/firstFew.ts';
+import { firstFew } from '../../../core/text/firstFew.ts';
 import {
   type MeasurementView,
   type MetricView,
@@ -163,7 +163,8 @@ export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[], relat
   const isWithoutBake = hasNoBake(head, rollout);
   const summary =
     isWithoutBake && head.bakeStatus === 'Succeeded' ? 'completed, without a bake' : deploymentSummary(head, rollout);
-  const detail = isUnfinished(head) && waiting.length > 0 ? `waits for ${few(waiting.map(targetName), 3)}` : summary;
+  const detail =
+    isUnfinished(head) && waiting.length > 0 ? `waits for ${firstFew(waiting.map(targetName), 3)}` : summary;
   return [
     {
       id: 'bake',

@@ -14,7 +14,7 @@ import { isInRecovery } from '../../../core/rollout/deployment/entry.ts';
 import { hasNoBake, isUnfinished, succeededDeployments } from '../../../core/rollout/deployment/history.ts';
 import { requesterOf, requestsOf } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
-import { few } from '../../../core/text/firstFew.ts';
+import { firstFew } from '../../../core/text/firstFew.ts';
 import { isRequest } from '../../actions/writes/plannedWrite.ts';
 import { rollback } from '../../actions/writes/rollbackWrite.ts';
 import {
@@ -167,7 +167,7 @@ function headline(
     ...(head && current !== undefined && current !== head.version ? [`${current} runs`] : []),
     ...(head?.rolledBackFrom === undefined ? [] : [`${head.rolledBackFrom} was rolled back`]),
     ...(!waiting && held !== undefined ? [`${held} waits while ${spec?.wantedVersion} is pinned`] : []),
-    ...(broken.length > 0 ? [`${few(broken, 1)} failed`] : []),
+    ...(broken.length > 0 ? [`${firstFew(broken, 1)} failed`] : []),
   ];
   return parts.join(', ');
 }
@@ -313,7 +313,7 @@ function lastOf(waits: readonly { until?: string }[]): string | undefined {
 }
 
 function titlesText(steps: readonly Pick<Step, 'title'>[]): string {
-  return few(
+  return firstFew(
     steps.map(({ title }) => title),
     3,
   );

@@ -12,7 +12,7 @@ import { targetName } from '../../../core/rollout/deployment/progress.ts';
 import { versionUsers } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { bypassedClosures } from '../../../core/suspension/bypassGrant.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
-import { few } from '../../../core/text/firstFew.ts';
+import { firstFew } from '../../../core/text/firstFew.ts';
 import { objectRef, type Step } from '../application.ts';
 import { gateFacts, gateText } from '../gateText.ts';
 import { finder, type RelatedObjects, relatedGates, unreadReason } from '../related.ts';
@@ -42,7 +42,7 @@ export function gateSteps(
     const isOpenForVersion = gate && next && evaluateGates([ref], byRefKey([gate]), now, next)[0]!.open;
     if (step.state !== 'blocks' || !isOpenForVersion) return step;
     const holders = bound.filter(({ spec }) => gatesOfBinding(spec).some((own) => refKey(own) === refKey(ref)));
-    return { ...step, detail: `${step.detail}; still holds ${few(holders.map(targetName), 3)}` };
+    return { ...step, detail: `${step.detail}; still holds ${firstFew(holders.map(targetName), 3)}` };
   });
 }
 

@@ -22,7 +22,7 @@ import { IMAGE_POLICY_NOT_FOUND, policyRef } from '../../policy/imagePolicy.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { pinRecordOf } from '../../record/pinRecord.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
-import { few } from '../../text/firstFew.ts';
+import { firstFew } from '../../text/firstFew.ts';
 import { bakeUntil } from '../deployment/bake.ts';
 import { hasNoBake, isUnfinished } from '../deployment/history.ts';
 import { holdsAfterFailure, type Rollback } from '../deployment/rollback.ts';
@@ -363,7 +363,7 @@ function gatesText({ version, by, evaluation: { closed } }: SentenceInputs): Tex
 /** Missing approvals are reported even while a bake runs, because approving takes longer. */
 function approvalsSentence({ version, by, evaluation: { requiredApprovals } }: SentenceInputs): TextWithCommands {
   const missing = requiredApprovals.filter(({ verdict }) => !verdict.enough);
-  const all = few(
+  const all = firstFew(
     missing.map(({ gate, verdict }) => `RolloutGate '${gate.metadata.name}' has ${verdictText(verdict)}`),
     MAX_GATES_IN_SENTENCE,
   );

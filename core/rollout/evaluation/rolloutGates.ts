@@ -17,7 +17,7 @@ import type {
 import { falseCondition, findCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
-import { few } from '../../text/firstFew.ts';
+import { firstFew } from '../../text/firstFew.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { approvalProgress, isApproved, type RolloutGateApprovals } from './versionApprovals.ts';
 
@@ -141,7 +141,7 @@ export function blockingNames(gates: readonly CountedRolloutGate[], version: str
     if (gate.spec?.passing === false) return [`${name} (not passing)`];
     return allows(gate, version) ? [] : [`${name} (not on its list)`];
   });
-  return few(names, MAX_ROLLOUT_GATES_IN_MESSAGE);
+  return firstFew(names, MAX_ROLLOUT_GATES_IN_MESSAGE);
 }
 
 /** The schedule that made the RolloutGate, in its labels; Kubernetes limits their length and characters. */
