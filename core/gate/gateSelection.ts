@@ -18,7 +18,7 @@ const BEYOND = '';
 const ROLLOUTS_ALONE = { [OWN_NAMESPACE]: 'own-namespace-rollouts', [BEYOND]: 'rollouts' } as const;
 type Reach = keyof typeof ROLLOUTS_ALONE;
 
-export type SelectsLabel = typeof SELECTS_LABEL | typeof SELECTS_ROLLOUTS_LABEL;
+type SelectsLabel = typeof SELECTS_LABEL | typeof SELECTS_ROLLOUTS_LABEL;
 
 /** Gates that may select Flux objects and Rollouts of one namespace. */
 export interface GateSelectors {
