@@ -182,5 +182,8 @@ function targetAmong(rollouts: readonly Rollout[], version: string, named: strin
   if (rollouts.length === 1) return target;
   // Any tenant can create a Rollout that requires the Gate and has the version before the intended Rollout has it.
   const what = version.slice(0, MAX_VERSION_CHARACTERS);
-  return { ...target, warning: `approved ${what} of Rollout ${rollout}: no other that requires this Gate has it` };
+  return {
+    ...target,
+    warning: `approved ${what} for Rollout ${rollout} only: no other Rollout that requires this Gate has this release`,
+  };
 }

@@ -61,7 +61,7 @@ export async function bypassOf(
     // A Git sync with a reason isn't denied, because a denial would stop everything else in that sync.
     if (!mayRequestBypass(username, call.settings.bypassServiceAccounts))
       return { ...unchanged, warnings: [`Bypass denied: ${bypass.why}`] };
-    const text = `Rollout '${rollout.metadata.name}' is not stored`;
+    const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates`;
     return { ...unchanged, denial: { reason: 'gate_closed', text, closed, hint: bypassText(bypass, 'write', closed) } };
   }
   const target = bypassTarget(rollout, before, username, bypassFor);
