@@ -38,7 +38,10 @@ export async function answerCall(
     const written = await writer.annotate(gate, decision.annotations);
     if (written === 'stored') return { status: 200 };
     if (written === 'forbidden')
-      return { status: 503, reason: "the server isn't allowed to annotate the Gate: bind its role" };
+      return {
+        status: 503,
+        reason: "the server isn't allowed to patch the Gate: bind a role to it, such as rollout-hooks-gate-receiver",
+      };
   }
   return { status: 503, reason: 'the Gate was being written by others', retryAfterSeconds: 1 };
 }

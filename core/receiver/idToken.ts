@@ -47,7 +47,7 @@ export function claimProblem({ issuer, audience, claims }: Oidc, token: Claims):
   if (token.iss !== issuer) return `the token's iss is ${quotedValue(token.iss)}, not '${issuer}'`;
   const audiences = [token.aud].flat();
   if (audiences.length !== 1 || audiences[0] !== audience) {
-    return `the token is for ${quotedValue(token.aud)}, not for '${audience}' alone`;
+    return `the token's aud is ${quotedValue(token.aud)}, but it must be exactly '${audience}'`;
   }
   const { sub } = token;
   if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT_CHARACTERS || oneLine(sub) !== sub) {

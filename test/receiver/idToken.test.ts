@@ -188,7 +188,7 @@ describe('POST /hook/<namespace>/<name>', () => {
     const { app, state } = receiving();
     state.isForbidden = true;
     expect((await call(app, await tokenWith())).status).toBe(503);
-    expect(state.refusals.join()).toContain("isn't allowed to annotate the Gate");
+    expect(state.refusals.join()).toContain("isn't allowed to patch the Gate");
   });
 });
 
