@@ -205,7 +205,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
     takes: ['freeze'],
     write: (request, found, now) => freeze(request.object, { ...request.freeze, reason: reason(request) }, found, now),
     words: ({ object, freeze: wanted }) => freezeWords(object.name, wanted!),
-    label: (request) => `Freeze by ${nameOf(request)}`,
+    label: (request) => `Freeze with ${nameOf(request)}`,
     text: () => 'Holds syncs and deployments of the objects that it selects.',
   },
   open: {

@@ -126,6 +126,6 @@ function unboundHelmRelease(object: FluxObject, sources: ReadonlyMap<string, Flu
           'To make it wait',
           command,
         ])
-      : `Its version is that of its chart: adopt ${objectTitle('OCIRepository', source)}`,
+      : `Its chart sets its version: adopt ${objectTitle('OCIRepository', source)} instead`,
   };
 }

@@ -113,7 +113,7 @@ export function heldEvents(budget: Budget, versions: readonly BudgetVersion[]): 
       reason: 'VersionHeld',
       ...messageOf(heldText(budget, version)),
       about: `${versionKey(versionOf(version))}/${version.failed}`,
-      forOthers: `${version.version} has failed in ${countOf(version.failed, 'Rollout')}: no other Rollout starts it`,
+      forOthers: `${version.version} has failed in ${countOf(version.failed, 'Rollout')}: the budget stops it in all others`,
     }));
 }
 

@@ -21,7 +21,7 @@ describe('failures', () => {
       {
         type: 'Warning',
         reason: 'VersionHeld',
-        forOthers: '1.1.0 has failed in 2 Rollouts: no other Rollout starts it',
+        forOthers: '1.1.0 has failed in 2 Rollouts: the budget stops it in all others',
       },
     ]);
     expect(events[0]!.commands?.map(([, line]) => line)).toEqual([
