@@ -35,7 +35,7 @@ for (const stream of [process.stdout, process.stderr]) {
 function faultText(error: unknown): string {
   const { name = 'Error', message = String(error), stack } = error as Error;
   const where = process.env.ROLLOUTS_DEBUG ? `\n${stack}` : ' ROLLOUTS_DEBUG=1 prints the stack.';
-  return `This is a fault of the command itself, please report it: ${name}: ${message}.${where}\n`;
+  return `Internal error: ${name}: ${message}. Please report it.${where}\n`;
 }
 
 const inputs = {

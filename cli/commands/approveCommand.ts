@@ -58,7 +58,7 @@ export const approveCommand: CommandDefinition = {
 - A Gate opens for this version only.
 - With spec.approvals, your approval is recorded.
 
-If you name a Rollout, the command finds what blocks the version. If there are several, it lists them and asks.`,
+If you name a Rollout, the command finds what blocks the version. If there are several, it lists them and asks which one.`,
   arguments: ARGUMENTS,
   options: [GATE, ...WRITE_OPTIONS, ...WAIT_OPTIONS],
   exitCodes: WAIT_CODES,

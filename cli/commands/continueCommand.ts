@@ -24,7 +24,7 @@ export const continueCommand: CommandDefinition = {
   description: `Resumes a version that a budget stopped after failures.
 
 The failures so far are excused, and your name is recorded. After as many new failures the budget stops the version again.
-The command lists where the version has failed, and asks.`,
+The command lists where the version has failed, and asks you to confirm.`,
   arguments: [
     { syntax: '<budget>', help: 'a RolloutBudget, or clusterrolloutbudget/fleet', completes: 'budgets' },
     { syntax: '[version]', help: 'a tag, or <image>:<tag>; the version that it blocks when absent' },

@@ -111,9 +111,9 @@ export async function howToCreate(
 export const openCommand: CommandDefinition = {
   description: `Opens a Gate for everything that it holds, or for one version; or opens a RolloutGate.
 
-- For a Gate, the command lists what it releases, and asks.
+- For a Gate, the command lists what it releases, and asks you to confirm.
 - For a RolloutGate, it sets spec.passing. Lists and required approvals still count.
-- Without a name, it opens the Gate that a user has closed in the namespace. If there are several, it lists them and asks.`,
+- Without a name, it opens the Gate that a user has closed in the namespace. If there are several, it lists them and asks which one.`,
   arguments: [{ syntax: '[gate]', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
   options: [
     { flags: '--for-version <tag>', help: 'for this version only; of one Rollout: namespace/rollout:tag' },

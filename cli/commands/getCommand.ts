@@ -59,7 +59,7 @@ With several --context it reads or watches all these clusters at once. A cluster
     if (options.until && !options.watch)
       throw new Problem('--until needs --watch. To wait without drawing, use status.', EXIT.usage);
     if (options.release && !options.until) throw new Problem('--release needs --until.', EXIT.usage);
-    if (options.watch && options.output) throw new Problem('--watch draws trees: it has no --output.', EXIT.usage);
+    if (options.watch && options.output) throw new Problem("--watch and --output can't be combined.", EXIT.usage);
     if (options.watch) {
       const until = options.until ? { goal: options.until as Goal, release: options.release } : undefined;
       return namingSelector(which, watchApplications(context, clusters, which, until));

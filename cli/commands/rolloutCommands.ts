@@ -82,7 +82,7 @@ export const pinCommand = rolloutCommandOf('pin', {
 export const unpinCommand = rolloutCommandOf('unpin', {
   description: `Resumes automation: the newest version that nothing blocks is deployed at once.
 
-The command names the version, and asks.`,
+The command names the version, and asks you to confirm.`,
   examples: [['back to automatic', 'unpin my-app']],
 });
 
@@ -105,7 +105,7 @@ export const rollbackCommand = rolloutCommandOf('rollback', {
 
 It never goes to a newer version, nor to one that was rolled back.
 The command shows both versions, whether the image may be another one, and any release between them that cannot be
-undone, and asks.`,
+undone, and asks you to confirm.`,
   version: 'optional',
   options: [{ flags: '--no-pin', help: 'do not stay on it: newer versions are candidates again' }],
   examples: [

@@ -117,9 +117,9 @@ function lineOf(gate: Gate, { opened, held, free, unseen }: GateProgress, contex
   const parts = opened
     ? [
         `released: ${textOf(free)}`,
-        ...(held.length > 0 ? [`still held, by another Gate or manually: ${heldText(held)}`] : []),
+        ...(held.length > 0 ? [`still suspended, by another Gate or a user: ${heldText(held)}`] : []),
       ]
-    : [`held: ${textOf(held)}`, ...(free.length > 0 ? [`bypass it: ${heldText(free)}`] : [])];
+    : [`held: ${textOf(held)}`, ...(free.length > 0 ? [`running despite the Gate: ${heldText(free)}`] : [])];
   const rest = unseen > 0 ? `; not checked: ${unseen}` : '';
   return styleOf(context).text(
     `${refKey(identityOf(gate))}: ${gateText(gate, context.now())}; ${parts.join('; ')}${rest}`,
