@@ -7,7 +7,7 @@ import { BOUND_KINDS, FLUX_BINDINGS, GATES } from '../api/kinds.ts';
 import type { NamespacedName } from '../api/kubernetes.ts';
 import type { ClusterReader, HookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
-import { isTooMany } from '../core/gate/gateRefs.ts';
+import { isLimit } from '../core/gate/gateRefs.ts';
 import {
   type GateSelectors,
   listOfGatesLabelledBefore,
@@ -25,7 +25,7 @@ export async function readGates(
   cluster: Pick<ClusterReader, 'get'>,
 ): Promise<Map<string, Gate>> {
   const read = ({ namespace, name }: NamespacedName) => cluster.get<Gate>({ ...GATES, namespace, name });
-  const named = refs.filter((ref) => !isTooMany(ref));
+  const named = refs.filter((ref) => !isLimit(ref));
   const gates = await inParallel(named, read);
   return byRefKey(gates.filter((gate) => gate !== undefined));
 }

@@ -11,7 +11,7 @@ import type { FluxBinding, GateStatus, Rollout } from '../api/types.ts';
 import { currentBindings } from '../core/binding/boundObjects.ts';
 import { type Bypass, endedRecord, freshReason, mayRequestBypass, recentReason } from '../core/gate/bypassReason.ts';
 import { closedOf, evaluateGates, type GateResult } from '../core/gate/evaluateGates.ts';
-import { isTooMany, TOO_MANY } from '../core/gate/gateRefs.ts';
+import { isLimit, LIMIT_OF_GATES } from '../core/gate/gateRefs.ts';
 import { refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
@@ -31,7 +31,7 @@ export async function readClosed(
   refs: readonly NamespacedName[],
   { cluster, now }: WebhookCall,
 ): Promise<GateResult[]> {
-  if (refs.length > LIMITS.requiredGates) return closedOf(evaluateGates([TOO_MANY], new Map(), now));
+  if (refs.length > LIMITS.requiredGates) return closedOf(evaluateGates([LIMIT_OF_GATES], new Map(), now));
   return closedOf(evaluateGates(refs, await readGates(refs, cluster), now));
 }
 
@@ -111,11 +111,11 @@ export async function reviewBypass(
   const gates = closed.map(({ ref }) => ref);
   const { group, resource } = KINDS.Gate;
   // An object beyond a limit may be held by any Gate.
-  const reviewed = gates.map((ref) => (isTooMany(ref) ? { namespace: '', name: '' } : ref));
+  const reviewed = gates.map((ref) => (isLimit(ref) ? { namespace: '', name: '' } : ref));
   const may = await inParallel(reviewed, (gate) => access.may(userInfo, { verb: 'bypass', group, resource, ...gate }));
   const lacking = gates.filter((_, i) => !may[i]);
   if (lacking.length === 0) return { granted: true, gates, reason };
-  const which = lacking.some(isTooMany)
+  const which = lacking.some(isLimit)
     ? 'all Gates of the cluster'
     : `${lacking.length > 1 ? 'Gates' : 'Gate'} ${firstFew(lacking.map(refKey))}`;
   return { granted: false, why: `${username} isn't allowed to bypass ${which} (verb bypass)` };

@@ -5,7 +5,7 @@ import { KINDS, type KindName, NAMESPACES } from '../../api/kinds.ts';
 import type { AnyObject, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { PROGRAM_WORD } from '../../client/actions/writes/plannedWrite.ts';
-import { gatesNamedBy, gatesOfBinding, isTooMany } from '../../core/gate/gateRefs.ts';
+import { gatesNamedBy, gatesOfBinding, isLimit } from '../../core/gate/gateRefs.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef } from '../../core/health/kustomizationCheck.ts';
 import { byRefKey, identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
@@ -100,7 +100,7 @@ export function absentFindings(of: ReferringObjects): Finding[] {
     ...missingReferences(
       bindings,
       gates,
-      ({ spec }) => gatesOfBinding(spec).filter((ref) => !isTooMany(ref)),
+      ({ spec }) => gatesOfBinding(spec).filter((ref) => !isLimit(ref)),
       ({ object, by, ref }) => [
         `${targetOf(object)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: it is suspended`,
         'create the Gate: this prints the command',

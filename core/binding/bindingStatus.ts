@@ -18,7 +18,7 @@ import type {
   ManagedField,
   Rollout,
 } from '../../api/types.ts';
-import { isTooMany } from '../gate/gateRefs.ts';
+import { isLimit } from '../gate/gateRefs.ts';
 import { setCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
@@ -187,7 +187,7 @@ function bindingConditions(
 function readyFinding(status: FluxBindingStatus, spec: FluxBindingSpec, closed: GateEntry[]): Finding {
   const { fields = [], bypassing, awaits } = status;
   const gateText = (gate: GateEntry) =>
-    isTooMany(gate) ? `held: ${gate.message}` : `waiting for gate ${refKey(gate)}: ${gate.message}`;
+    isLimit(gate) ? `held: ${gate.message}` : `waiting for gate ${refKey(gate)}: ${gate.message}`;
   const waits: [reason: string, messages: string[]][] = [
     ['InvalidAnnotations', spec.problems ?? []],
     [GATE_CLOSED, bypassing ? [] : closed.map(gateText)],

@@ -10,18 +10,18 @@ import { LIMITS } from '../limits.ts';
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** Stands for the Gates of an object that requires too many to evaluate. It counts as a closed Gate. */
-export const TOO_MANY: NamespacedName = { namespace: '', name: '(too-many)' };
-/** Stands in for a Gate if an object names too many Rollouts or variables. It counts as a closed Gate. */
-export const TOO_MANY_ROLLOUTS: NamespacedName = { namespace: '', name: '(too-many-rollouts)' };
+export const LIMIT_OF_GATES: NamespacedName = { namespace: '', name: '(too-many)' };
+/** Stands for the Rollouts and variables of an object that names too many. It counts as a closed Gate. */
+export const LIMIT_OF_ROLLOUTS: NamespacedName = { namespace: '', name: '(too-many-rollouts)' };
 
 /** The sentence for each limit, as the text after `held: `. No Gate can have one of these names. */
 const LIMIT_TEXTS = new Map([
   [
-    TOO_MANY.name,
+    LIMIT_OF_GATES.name,
     'the object requires too many Gates (limits requiredGates, selectingGates, selectingGatesBytes): require fewer',
   ],
   [
-    TOO_MANY_ROLLOUTS.name,
+    LIMIT_OF_ROLLOUTS.name,
     `more than ${LIMITS.boundRollouts} Rollouts or ${LIMITS.managedFields} variables are named (limits boundRollouts, managedFields): name fewer`,
   ],
 ]);
@@ -31,7 +31,8 @@ export function limitText({ namespace, name }: NamespacedName): string | undefin
   return namespace === '' ? LIMIT_TEXTS.get(name) : undefined;
 }
 
-export function isTooMany(ref: NamespacedName): boolean {
+/** Whether the reference stands for a limit, not for a Gate. */
+export function isLimit(ref: NamespacedName): boolean {
   return limitText(ref) !== undefined;
 }
 

@@ -14,7 +14,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { closedOf, evaluateGates, type GateResult } from '../gate/evaluateGates.ts';
-import { parseGateRefs, TOO_MANY, TOO_MANY_ROLLOUTS } from '../gate/gateRefs.ts';
+import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, parseGateRefs } from '../gate/gateRefs.ts';
 import { gateSelects, hasFluxLabel } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
@@ -45,8 +45,8 @@ interface RequiredGates {
   /** A sentence for each part of the annotation that names no Gate: such a part suspends the object. */
   problems: string[];
   /**
-   * TOO_MANY or TOO_MANY_ROLLOUTS if the object is beyond a limit: it counts as behind a closed Gate, even if all Gates
-   * are open.
+   * LIMIT_OF_GATES or LIMIT_OF_ROLLOUTS if the object is beyond a limit: it counts as behind a closed Gate, even
+   * if all Gates are open.
    */
   tooMany: NamespacedName | undefined;
 }
@@ -92,7 +92,7 @@ function withSelecting(
 ): RequiredGates {
   const { refs: named, problems, tooMany: namesTooMany } = gatesInAnnotation(object, rules);
   const tooManyGates = namesTooMany || isTruncated || isTooManyGates(named, selecting);
-  const tooMany = tooManyGates ? TOO_MANY : managedFieldsOf(object).tooMany ? TOO_MANY_ROLLOUTS : undefined;
+  const tooMany = tooManyGates ? LIMIT_OF_GATES : managedFieldsOf(object).tooMany ? LIMIT_OF_ROLLOUTS : undefined;
   return { named, selecting, problems, tooMany };
 }
 
@@ -194,7 +194,7 @@ export function gatesInAnnotation(
 /** The Gates in SELECTED_BY, as candidates; undefined if the annotation does not list all of them. */
 function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
   const selectedBy = object.metadata.annotations?.[SELECTED_BY];
-  if (selectedBy?.includes(TOO_MANY.name)) return undefined;
+  if (selectedBy?.includes(LIMIT_OF_GATES.name)) return undefined;
   const { refs, tooMany } = parseGateRefs(selectedBy, object.metadata.namespace ?? '');
   return tooMany || refs.length > LIMITS.requiredGates ? undefined : refs;
 }
@@ -232,15 +232,15 @@ export function gatesToRead(objects: readonly FluxObject[], rules: RefRules, mus
 
 /**
  * The text of SELECTED_BY; undefined if no Gate selects the object.
- * If the Gates are too many, it is TOO_MANY's name, and the webhook lists the Gates.
+ * If the Gates are too many, it is LIMIT_OF_GATES's name, and the webhook lists the Gates.
  */
 export function selectedByText(
   { named, selecting }: { named: NamespacedName[]; selecting: NamespacedName[] },
   truncated = false,
 ): string | undefined {
-  if (truncated || isTooManyGates(named, selecting)) return TOO_MANY.name;
+  if (truncated || isTooManyGates(named, selecting)) return LIMIT_OF_GATES.name;
   const text = selecting.map(refKey).sort().join(',');
-  return text.length > MAX_GATE_LIST_CHARACTERS ? TOO_MANY.name : text || undefined;
+  return text.length > MAX_GATE_LIST_CHARACTERS ? LIMIT_OF_GATES.name : text || undefined;
 }
 
 function isTooManyGates(...lists: NamespacedName[][]): boolean {

@@ -13,7 +13,7 @@ import { AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../api/annotations.ts
 import { READY } from '../../api/conditions.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
-import { isTooMany, TOO_MANY } from '../gate/gateRefs.ts';
+import { isLimit, LIMIT_OF_GATES } from '../gate/gateRefs.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
 import { formatInstant, parseTime } from '../kube/time.ts';
@@ -34,7 +34,7 @@ export function formatState(state: ObjectState): string {
   if (state.is === 'opening') return `opening: ${formatInstant(state.since)}`;
   const list = [...state.gates].sort().join(',');
   // Only the list of a held object may be cut: it informs readers. The other two lists are compared as a whole.
-  return `${state.is}: ${state.is === 'closed' && list.length > MAX_GATE_LIST_CHARACTERS ? TOO_MANY.name : list}`;
+  return `${state.is}: ${state.is === 'closed' && list.length > MAX_GATE_LIST_CHARACTERS ? LIMIT_OF_GATES.name : list}`;
 }
 
 /** The state of the object; undefined if it has none, or the annotation has another format. */
@@ -46,7 +46,7 @@ export function parseState(text: string | undefined): ObjectState | undefined {
   const [, is, rest = ''] = /^(open|opening|closed|bypassed|bypassing)(?:: (.*))?$/.exec(text ?? '') ?? [];
   if (is === 'open') return { is };
   // As `formatState` cuts it. A longer list is a tenant's.
-  if (is === 'closed' && rest.length > MAX_GATE_LIST_CHARACTERS) return { is, gates: [TOO_MANY.name] };
+  if (is === 'closed' && rest.length > MAX_GATE_LIST_CHARACTERS) return { is, gates: [LIMIT_OF_GATES.name] };
   if (is === 'closed' || is === 'bypassed' || is === 'bypassing')
     return { is, gates: rest.split(',').filter((ref) => ref !== '') };
   const since = parseTime(rest);
@@ -83,7 +83,7 @@ export function isBypassed(state: ObjectState | undefined, closures: readonly st
 export function runsBehind(state: ObjectState | undefined, closures: readonly string[]): boolean {
   if (state?.is !== 'bypassed' && state?.is !== 'bypassing') return false;
   // Beyond the limit the closures are unknown: a bypass covers only the write with the reason.
-  return !closures.some((name) => isTooMany({ namespace: '', name })) && containsAll(state.gates, closures);
+  return !closures.some((name) => isLimit({ namespace: '', name })) && containsAll(state.gates, closures);
 }
 
 export function containsAll(known: readonly string[], closures: readonly string[]): boolean {

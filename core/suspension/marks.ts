@@ -6,7 +6,7 @@ import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus } from '../../api/types.ts';
-import { TOO_MANY } from '../gate/gateRefs.ts';
+import { LIMIT_OF_GATES } from '../gate/gateRefs.ts';
 import { refKey } from '../kube/names.ts';
 import { type GateContext, type ObjectGates, objectGates, selectedByText } from '../objectGates/objectGates.ts';
 import { formatState, isBypassed, readState, runsBehind } from '../objectGates/objectState.ts';
@@ -88,6 +88,6 @@ export function isMarkedFor(object: FluxObject, { names, closures }: ObjectGates
  * The annotations alone hold nothing: the webhook lists the Gates, and counts more than its limit as closed.
  */
 export const TOO_MANY_MARKS: Hold['annotations'] = {
-  [SELECTED_BY]: TOO_MANY.name,
-  [GATE_STATE]: formatState({ is: 'closed', gates: [refKey(TOO_MANY)] }),
+  [SELECTED_BY]: LIMIT_OF_GATES.name,
+  [GATE_STATE]: formatState({ is: 'closed', gates: [refKey(LIMIT_OF_GATES)] }),
 };

@@ -8,7 +8,7 @@ import type { CompositeResponse, RelatedResourceRule } from '../../api/metacontr
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../../api/types.ts';
 import { decodeReport, reportInputs, reportOf, rolloutsOfBinding } from '../../core/binding/bindingReport.ts';
 import { atomicUpdateOf, bindingStatus } from '../../core/binding/bindingStatus.ts';
-import { gatesOfBinding, isTooMany } from '../../core/gate/gateRefs.ts';
+import { gatesOfBinding, isLimit } from '../../core/gate/gateRefs.ts';
 import { groupOf } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
@@ -24,7 +24,7 @@ export const fluxBindingHook: CompositeHook<FluxBinding> = {
       const { namespace = '' } = metadata;
       const rollouts = rolloutsOfBinding(spec).map((name) => ({ namespace, name }));
       relatedResources.push(...namedRules(ROLLOUTS, rollouts));
-      const gates = gatesOfBinding(spec).filter((gate) => !isTooMany(gate));
+      const gates = gatesOfBinding(spec).filter((gate) => !isLimit(gate));
       relatedResources.push(...namedRules(GATES, gates));
     }
     const source = spec?.source && sourceRule(spec.source);

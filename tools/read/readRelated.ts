@@ -4,7 +4,7 @@ import { BOUND_KINDS, type KindName, NAMESPACES } from '../../api/kinds.ts';
 import type { AnyObject, KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { type RelatedObjects, relatedGates } from '../../client/explain/related.ts';
-import { gatesOfBinding, isTooMany } from '../../core/gate/gateRefs.ts';
+import { gatesOfBinding, isLimit } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
@@ -97,7 +97,7 @@ export function gateRefs(rollouts: readonly Rollout[], bindings: readonly FluxBi
     ...rollouts.flatMap((rollout) => relatedGates(rollout, [])),
     ...bindings.flatMap(({ spec }) => gatesOfBinding(spec)),
   ];
-  return uniqueRefs(all).filter((ref) => !isTooMany(ref));
+  return uniqueRefs(all).filter((ref) => !isLimit(ref));
 }
 
 async function readGates({ unread, list, get }: OptionalReader, refs: readonly NamespacedName[]): Promise<Gate[]> {

@@ -4,7 +4,7 @@ import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
 import { ABSENCE, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import type { NextDeployment } from '../../../core/gate/gateApprovals.ts';
-import { gatesOfBinding, isTooMany } from '../../../core/gate/gateRefs.ts';
+import { gatesOfBinding, isLimit } from '../../../core/gate/gateRefs.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
 import { closureKey } from '../../../core/objectGates/objectState.ts';
@@ -66,10 +66,10 @@ function gateStep(
     kind: 'gate' as const,
     title: `Gate ${refKey(ref)}`,
     ...withoutEmpty({ version }),
-    ...(!isTooMany(ref) && { object: objectRef('Gate', ref) }),
+    ...(!isLimit(ref) && { object: objectRef('Gate', ref) }),
   };
   const reportedText = reported?.message && withoutCommands(reported.message);
-  if (isTooMany(ref))
+  if (isLimit(ref))
     return { ...step, title: 'Gates', state: 'blocks', unread: true, ...withoutEmpty({ detail: reportedText }) };
   const why = gate ? undefined : unreadReason(related, 'Gate', ref.namespace);
   if (why !== undefined) {

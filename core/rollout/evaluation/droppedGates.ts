@@ -2,7 +2,7 @@
 import type { NamespacedName } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
-import { gatesNamedBy, TOO_MANY } from '../../gate/gateRefs.ts';
+import { gatesNamedBy, LIMIT_OF_GATES } from '../../gate/gateRefs.ts';
 import type { GateSelectors } from '../../gate/gateSelection.ts';
 import { sameJson } from '../../kube/json.ts';
 import { refKey, without } from '../../kube/names.ts';
@@ -17,7 +17,7 @@ export function mayDropGates(rollout: Rollout, before: Rollout): boolean {
 /** The Gates that the Rollout no longer requires after a write: it doesn't name them, or they don't select it. */
 export function droppedGates(rollout: Rollout, before: Rollout, selectors: GateSelectors): NamespacedName[] {
   const dropped = without(ownGates(before, selectors), ownGates(rollout, selectors));
-  return selectors.truncated && !hasSameLabels(rollout, before) ? [...dropped, TOO_MANY] : dropped;
+  return selectors.truncated && !hasSameLabels(rollout, before) ? [...dropped, LIMIT_OF_GATES] : dropped;
 }
 
 function hasSameLabels(rollout: Rollout, before: Rollout): boolean {

@@ -7,7 +7,7 @@ import type { FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
 import type { Approval } from '../../approval/approvalRecord.ts';
 import { bindingsOfRollout } from '../../binding/boundObjects.ts';
 import { evaluateGates, type GateResult, redactFor } from '../../gate/evaluateGates.ts';
-import { gatesNamedBy, gatesOfBinding, TOO_MANY } from '../../gate/gateRefs.ts';
+import { gatesNamedBy, gatesOfBinding, LIMIT_OF_GATES } from '../../gate/gateRefs.ts';
 import { type GateSelectors, gateSelectsRollout } from '../../gate/gateSelection.ts';
 import { identityOf, refKey, uniqueRefs } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
@@ -40,7 +40,7 @@ export function gatesOfRollouts(
 ): NamespacedName[] {
   const own = rollouts.flatMap((rollout) => ownGates(rollout, selectors));
   const all = uniqueRefs([...own, ...boundGates(rollouts, bindings)]);
-  if (selectors.truncated || all.length > LIMITS.requiredGates) return [TOO_MANY];
+  if (selectors.truncated || all.length > LIMITS.requiredGates) return [LIMIT_OF_GATES];
   return all.sort((a, b) => (refKey(a) < refKey(b) ? -1 : 1));
 }
 

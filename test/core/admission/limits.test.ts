@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { tooManyReferencesProblem } from '../../../core/admission/earlyDecision.ts';
 import { decideWrite } from '../../../core/admission/fluxWrite.ts';
-import { limitText, TOO_MANY, TOO_MANY_ROLLOUTS } from '../../../core/gate/gateRefs.ts';
+import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, limitText } from '../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { bypassWarning, revertWarning } from '../../../core/objectGates/gateTexts.ts';
 import { foreignText, objectGates } from '../../../core/objectGates/objectGates.ts';
@@ -73,8 +73,8 @@ describe('a Warning with names of 20 characters has at most 120', () => {
   const ref = { namespace: 'n'.repeat(20), name: 'g'.repeat(20) };
   const closed = { ref, open: false, message: 'closed' };
   it.each([
-    `held: ${limitText(TOO_MANY)}`,
-    `held: ${limitText(TOO_MANY_ROLLOUTS)}`,
+    `held: ${limitText(LIMIT_OF_GATES)}`,
+    `held: ${limitText(LIMIT_OF_ROLLOUTS)}`,
     foreignText(ref),
     bypassWarning('v'.repeat(20), [closed]),
   ])('%s', (warning) => {

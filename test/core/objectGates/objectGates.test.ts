@@ -1,7 +1,7 @@
 /** The Gates that an object requires: of one name in two namespaces, and beyond the limit. */
 import { expect, it } from 'vitest';
 import { REQUIRED_GATES } from '../../../api/annotations.ts';
-import { TOO_MANY } from '../../../core/gate/gateRefs.ts';
+import { LIMIT_OF_GATES } from '../../../core/gate/gateRefs.ts';
 import { refKey } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { escapesSelection, objectGates } from '../../../core/objectGates/objectGates.ts';
@@ -25,5 +25,5 @@ it('a label by which one closed Gate of more than are counted selects the object
   const context = { gates: all, namespaceLabels: {}, candidates: [...all.keys()].sort(), now: NOW };
   const [front, back] = ['front', 'back'].map((tier) => kustomization({ labels: { tier } }));
   expect(escapesSelection(back!, front!, context)).toBe(true);
-  expect(objectGates(front!, context).closed.map(({ ref }) => ref)).toEqual([TOO_MANY]);
+  expect(objectGates(front!, context).closed.map(({ ref }) => ref)).toEqual([LIMIT_OF_GATES]);
 });

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
-import { TOO_MANY } from '../../../core/gate/gateRefs.ts';
+import { LIMIT_OF_GATES } from '../../../core/gate/gateRefs.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
 import type { Observed } from '../../../core/rollout/evaluation/observed.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
@@ -130,7 +130,7 @@ describe('the Gates of a bound object', () => {
     [
       'that select it, and are too many for its annotation, whose FluxBinding is older',
       [bindingOf('prod')],
-      [bound('prod', { 'gate.fluxcd.io/selected-by': TOO_MANY.name }), bindingOf('prod')],
+      [bound('prod', { 'gate.fluxcd.io/selected-by': LIMIT_OF_GATES.name }), bindingOf('prod')],
     ],
   ])('hold a version: %s', async (title, cached, live) => {
     const gate = title.includes('select') ? selecting('freeze') : freeze('freeze', 'closed');

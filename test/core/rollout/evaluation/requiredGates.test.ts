@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TOO_MANY } from '../../../../core/gate/gateRefs.ts';
+import { LIMIT_OF_GATES } from '../../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../../core/limits.ts';
 import { droppedGates, mayDropGates } from '../../../../core/rollout/evaluation/droppedGates.ts';
 import { gatesOfRollouts } from '../../../../core/rollout/evaluation/requiredGates.ts';
@@ -42,7 +42,7 @@ describe('the Gates to pass', () => {
   });
 
   it('count as one closed Gate where not all that may select were listed', () => {
-    expect(gatesOfRollouts([rollout()], [], { ...seen(), truncated: true })).toEqual([TOO_MANY]);
+    expect(gatesOfRollouts([rollout()], [], { ...seen(), truncated: true })).toEqual([LIMIT_OF_GATES]);
   });
 });
 
@@ -66,7 +66,7 @@ describe('the Gates that a write drops', () => {
 
   it('may be any where not all that may select were listed and a label changes', () => {
     const some = { ...seen(), truncated: true };
-    expect(droppedGates(rollout(), rollout([], { x: 'y' }), some)).toEqual([TOO_MANY]);
+    expect(droppedGates(rollout(), rollout([], { x: 'y' }), some)).toEqual([LIMIT_OF_GATES]);
     expect(droppedGates(rollout([], { x: 'y' }), rollout([], { x: 'y' }), some)).toEqual([]);
   });
 });
