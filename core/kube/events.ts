@@ -11,7 +11,11 @@ export interface NewEvent {
   commands?: readonly CommandLine[];
   /** Identifies the occurrence: each object has one Event per reason and `about`. */
   about?: string;
-  /** Sort key among the Events of one object in the same second; equal for equal occurrences, whatever the message. */
+  /**
+   * Sort key among the Events of one object in the same second; equal for equal occurrences, whatever the message.
+   * It begins with a letter: a changed rule of approvals (a), an approval (b), enough approvals (c), a Rollout's status
+   * (c), its deployment (d).
+   */
   order?: string;
   /** The version, if the Event is about one deployment. */
   version?: string;
