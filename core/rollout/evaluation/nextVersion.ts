@@ -202,7 +202,10 @@ function choiceOf(
   return { trigger, is: 'impossible', version, problem, rejectedBy: gate };
 }
 
-/** The versions that RolloutGates and upstream Rollouts let automation deploy now, newest first. */
+/**
+ * The versions that RolloutGates and upstream Rollouts let automation deploy now, newest first. A first deployment
+ * ignores closed RolloutGates, but a list that allows another candidate chooses it.
+ */
 export function automaticVersions(
   { allowed, eligible }: RolloutGatesResult,
   head: HistoryEntry | undefined,
