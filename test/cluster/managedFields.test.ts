@@ -37,7 +37,7 @@ const put = (change: (object: AnyObject) => void) => developer.update(app(), cha
 
 it('a new value for a managed field is refused by a patch by the cluster admin', async () => {
   const patched = admin.mergePatch(app(), substitute('6.6.6'));
-  const way = expect.stringMatching(/app.*1\.1\.0.*spec\.wantedVersion.*rollout\.kuberik\.com\/force-deploy/s);
+  const way = expect.stringMatching(/app.*1\.1\.0.*rollout\.kuberik\.com\/force-deploy.*wantedVersion/s);
   await expect(patched).rejects.toMatchObject({ code: 403, message: way });
   expect(await substitutes(admin, ns, 'app')).toMatchObject({ APP_VERSION: DEPLOYED_TAG });
 });
