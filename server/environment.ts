@@ -11,7 +11,7 @@ export function environmentReader(env: Environment) {
   const number = (name: string, fallback: number, least: number, most: number) => {
     const value = Number(env[name] || fallback);
     if (!(Number.isInteger(value) && value >= least && value <= most))
-      mistakes.push(`${name}=${env[name]} is not a number from ${least} to ${most}`);
+      mistakes.push(`${name}=${env[name]} is not a whole number from ${least} to ${most}`);
     return value;
   };
   const oneOf = <Value extends string>(name: string, values: readonly [Value, ...Value[]]): Value => {
