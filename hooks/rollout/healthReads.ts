@@ -18,6 +18,7 @@ import { specProblems } from '../../core/rollout/evaluation/specProblems.ts';
 import { evaluateKustomization } from '../../live/evaluateKustomization.ts';
 import { inParallel } from '../../live/inParallel.ts';
 import { listKept } from '../../live/objectReads.ts';
+import { healthCheckRule } from './relatedRules.ts';
 
 /** The maximum age of lists in other namespaces: any tenant can have many Rollouts that watch all namespaces. */
 const WATCHED_MAX_AGE_MS = 1000;
@@ -158,11 +159,10 @@ export async function readChecks(
   { rollout, healthChecks, healthLeftOut, problems }: Observed,
   call: HookCall,
 ): Promise<Pick<Observed, 'healthChecks' | 'healthLeftOut' | 'problems'>> {
-  const { metadata, spec } = rollout;
-  const labels = healthCheckLabels(spec?.healthCheckSelector);
-  if (!labels || specProblems(spec ?? {}).length > 0) return { healthChecks, healthLeftOut, problems };
-  const ref = { ...HEALTH_CHECKS, namespace: metadata.namespace ?? '', labelSelector: toSelectorString(labels) };
-  const own = await call.cluster.list<HealthCheck>({ ...ref, atMost: LIMITS.watchedHealthChecks + 1 });
+  const [rule] = healthCheckRule(rollout);
+  if (!rule) return { healthChecks, healthLeftOut, problems };
+  const labelSelector = toSelectorString(rule.labelSelector);
+  const own = await call.cluster.list<HealthCheck>({ ...rule, labelSelector, atMost: LIMITS.watchedHealthChecks + 1 });
   const watched = await watchedChecks(rollout, own, call);
   return { ...watched, problems: [...new Set([...problems, ...watched.problems])] };
 }

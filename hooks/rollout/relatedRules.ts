@@ -57,7 +57,7 @@ async function policyRule(rollout: Rollout, cluster: ClusterReader): Promise<Rel
  * The rule for HealthChecks of the Rollout's own namespace; `watchedChecks` reads others live once they consent.
  * None for an invalid selector, which would fail the sync: the plan reports the problem.
  */
-function healthCheckRule({ metadata, spec }: Rollout): RelatedResourceRule[] {
+export function healthCheckRule({ metadata, spec }: Rollout): RelatedResourceRule[] {
   const labelSelector = healthCheckLabels(spec?.healthCheckSelector);
   if (!labelSelector || specProblems(spec ?? {}).length > 0) return [];
   return [{ ...HEALTH_CHECKS, namespace: metadata.namespace ?? '', labelSelector }];
