@@ -49,22 +49,22 @@ interface Decoration {
   /** The annotations to write; null removes one. */
   annotations?: Record<string, string | null>;
   status?: FluxStatus;
-  /** When to decide again if nothing is written. */
+  /** The seconds after which the object is decided again if nothing is written: the least counts. */
   requeueAfterSeconds?: (number | undefined)[];
 }
 
 /**
- * How long after a Gate's change the status is written. A freeze suspends before it reports: each written status costs
+ * The delay from a Gate's change to the written status. A freeze suspends before it reports: each written status costs
  * two writes of Metacontroller, which delay the next suspension.
  */
 const REPORT_DELAY_MS = 5000;
 
-/** How often the report on a held object is computed again: Gate changes trigger only the decorator `hold`. */
+/** The interval for the report on a held object: changes of Gates trigger only the decorator `hold`. */
 const HELD_REQUEUE_SECONDS = 60;
 
 /**
- * Until the next sync of an object that isn't allowed to request its applier's apply yet, or that isn't marked yet as
- * its Gates require.
+ * The interval for an object that isn't allowed to request its applier's apply yet, or that isn't marked yet as its
+ * Gates require.
  */
 const PENDING_REQUEUE_SECONDS = 10;
 

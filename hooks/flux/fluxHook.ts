@@ -73,7 +73,7 @@ export const fluxHook: DecoratorHook<FluxObject> = {
   },
 };
 
-/** How old a Gate may be: one read serves all its objects. */
+/** The maximum age of a Gate: one read serves all objects that require it. */
 const GATE_MAX_AGE_MS = 1000;
 /** The maximum age if the object's marks contradict the Gate: a freeze may have marked the object since. */
 const DOUBTED_GATE_MAX_AGE_MS = 200;
