@@ -31,7 +31,9 @@ export function createOutput(write: (text: string) => void): DemoOutput {
     command: (text) => line(styleText('cyan', `$ ${text}`)),
     explain: (text) => wrap(text, 0).forEach(line),
     quote(text) {
-      for (const part of wrap(text, 4)) line(styleText('yellow', `  │ ${part}`));
+      // A command, which is indented, stays in one line, so that it can be copied.
+      const parts = text.split('\n').flatMap((each) => (each.startsWith('  ') ? [each] : wrap(each, 4)));
+      for (const part of parts) line(styleText('yellow', `  │ ${part}`));
     },
     seen(text) {
       for (const [index, part] of wrap(text, 2).entries())
