@@ -13,14 +13,14 @@ import { advanceHead, retryHead } from './deployment/bake.ts';
 import { isInRecovery } from './deployment/entry.ts';
 import { sortedChecks } from './deployment/healthChecks.ts';
 import { isUnfinished } from './deployment/history.ts';
-import type { CopyState } from './evaluation/copy.ts';
+import { type CopyState, copiesFirst } from './evaluation/copy.ts';
 import { type Observed, type RolloutConfig, type RolloutState, readRolloutConfig } from './evaluation/observed.ts';
 import { rolloutGatesOf } from './evaluation/rolloutGates.ts';
 import { idleRequests, type RequestKey, requestsOf } from './evaluation/rolloutRequests.ts';
 import { authorsWanted } from './evaluation/versionApprovals.ts';
 import { releaseConfigMap } from './ownedObjects.ts';
 import { discoverReleases } from './release/discovery.ts';
-import { withMetadata } from './release/metadata.ts';
+import { isTagMoved, withMetadata } from './release/metadata.ts';
 import { nextConditions } from './rolloutConditions.ts';
 import { changeEvents, withOrder } from './rolloutEvents.ts';
 import { nextStatus } from './rolloutStatus.ts';
@@ -38,7 +38,7 @@ export interface Plan {
   waitsForBudget: boolean;
   /** The head counts as applied from now on, ends, or is retried: the hook reads bindings and HealthChecks. */
   dependsOnBindings: boolean;
-  /** The bake begins or ends: the hook reads the checks, and evaluates again each whose report isn't recent. */
+  /** The bake begins or ends: the hook reads the ImagePolicy and the checks, and evaluates old reports again. */
   dependsOnHealth: boolean;
   resyncAfterSeconds?: number;
   events: NewEvent[];
@@ -141,7 +141,7 @@ function wantedMetadata(
 
 function headProgress(
   head: HistoryEntry,
-  { rollout, bindings, healthChecks, metadata }: Observed,
+  { rollout, imagePolicy, bindings, healthChecks, metadata }: Observed,
   config: RolloutConfig,
   conditions: readonly Condition[],
   now: EpochMs,
@@ -152,6 +152,7 @@ function headProgress(
     healthChecks,
     bound: bindings,
     recovery: isInRecovery(conditions),
+    isTagMoved: isTagMoved(head, imagePolicy) && !copiesFirst(rollout),
   };
   const known = { ...head, version: withMetadata(head.version, metadata[head.version.tag]) };
   return advanceHead(known, context, config.problems.length === 0, now);

@@ -6,13 +6,14 @@ import { bindingsOfRollout } from '../../core/binding/boundObjects.ts';
 import { eventRecord } from '../../core/kube/events.ts';
 import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
 import type { Observed } from '../../core/rollout/evaluation/observed.ts';
+import { withAllowedRefs } from '../../core/rollout/evaluation/specProblems.ts';
 import { type Plan, planRollout } from '../../core/rollout/plan.ts';
 import { isStale } from '../../core/status/revision.ts';
 import { readSelectors } from '../../live/gateReads.ts';
 import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
 import { readChecks, withPresentHealth } from './healthReads.ts';
 import { carriedDeployments, liveRollout, readBindingsAfterApply, readBlockers, readBound } from './liveReads.ts';
-import { mayChangeUnseen, observe } from './observe.ts';
+import { liveImagePolicy, mayChangeUnseen, observe } from './observe.ts';
 import { isTriggeredByGrant, relatedRules } from './relatedRules.ts';
 
 /** The interval without an ImagePolicy: the creation of one that no rule relates triggers no sync. */
@@ -71,7 +72,7 @@ export function toResponse(
  * The plan, computed again from live reads of what it depends on. Each step sees the plan of the step before it:
  * 1. The HealthChecks.
  * 2. The FluxBindings, if the head counts as applied.
- * 3. Health, if the bake begins or ends.
+ * 3. Health and the ImagePolicy, if the bake begins or ends.
  * 4. Everything that may block the plan, if it is irreversible.
  * 5. The bound objects. They come last: if something else holds the Rollout, listing them would be wasted in each sync.
  */
@@ -90,7 +91,12 @@ async function decidePlan(
   if (plan.isIrreversible || plan.dependsOnBindings || plan.dependsOnHealth) planAgain(await readChecks(inputs, call));
   if (plan.dependsOnBindings && !plan.isIrreversible)
     planAgain({ bindings: await readBindingsAfterApply(rollout, call) });
-  if (plan.dependsOnHealth) planAgain({ healthChecks: await withPresentHealth(rollout, inputs.healthChecks, call) });
+  if (plan.dependsOnHealth) {
+    planAgain({
+      healthChecks: await withPresentHealth(rollout, inputs.healthChecks, call),
+      imagePolicy: await liveImagePolicy(withAllowedRefs(rollout, call.settings), call.cluster),
+    });
+  }
   const carried = await deploymentsToAdopt(inputs, plan, call);
   if (plan.isIrreversible || carried.length > 0) {
     const selectors = await readSelectors(rollout.metadata.namespace ?? '', call.cluster);

@@ -18,6 +18,7 @@ import {
   ERROR_AFTER_BAKE_STARTED,
   ERROR_AFTER_DEPLOYMENT,
   NOTHING_BOUND,
+  tagMovedMessage,
 } from './deploymentMessages.ts';
 import { checksRevision, type FailedCheck, newErrors, notReady, steadyFrom, unhealthyInBake } from './healthChecks.ts';
 import { hasNoBake, isUnfinished } from './history.ts';
@@ -39,6 +40,8 @@ interface BakeContext {
   bound: readonly FluxBinding[];
   /** Recovery mode, BakeFailureDisabled: neither errors nor the timeout fail the deployment. */
   recovery: boolean;
+  /** Whether the tag names another image than the deployed one by now: nothing shows which of them the objects run. */
+  isTagMoved?: boolean;
 }
 
 interface BakeStep {
@@ -92,6 +95,8 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   if (!context.settings.kuberikCompat && hasNoBake(head, context.rollout)) {
     return missing.length > 0 ? { head, events: [] } : appliedStep(head, context.bound, now);
   }
+  if (context.isTagMoved && !context.settings.kuberikCompat)
+    return failedStep(head, tagMovedMessage(head.version.tag), [], now);
 
   const deadline = started === undefined ? failsAt(head, context.settings, recovery) : undefined;
   const mayStart = started === undefined && missing.length === 0 && notReady(healthChecks, head, home).length === 0;

@@ -30,6 +30,9 @@ export const DEPLOY_TIMEOUT =
 export const BAKE_TIMEOUT = 'Deploy timeout reached after the bake time (health checks were not healthy).';
 export const ERROR_AFTER_DEPLOYMENT = 'A HealthCheck reported an error after deployment.';
 export const ERROR_AFTER_BAKE_STARTED = 'A HealthCheck reported an error after bake started.';
+export function tagMovedMessage(tag: string): string {
+  return `The tag ${tag} was moved to another image before the deployment had succeeded: publish that image under a new tag.`;
+}
 export const BAKE_CANCELLED = 'Bake cancelled due to new deployment.';
 export function replacedMessage(by: string): string {
   return `Replaced by ${by} before every bound object had applied it.`;

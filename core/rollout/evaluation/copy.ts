@@ -31,6 +31,11 @@ export interface CopyState {
   stored?: StoredCopy;
 }
 
+/** Whether a release is copied before it is deployed, so that the objects run the copy. */
+export function copiesFirst({ spec }: Rollout): boolean {
+  return spec?.targetRepository !== undefined && spec.targetRepository.when !== 'AfterBake';
+}
+
 /** @param next the version that would be deployed now if it were copied */
 export function copyState(
   { rollout, copying }: Observed,
@@ -40,9 +45,9 @@ export function copyState(
   const target = rollout.spec?.targetRepository;
   if (!target) return undefined;
   const { url, secretRef, certSecretRef, insecure = false, overwrite = false } = target;
-  const copiesFirst = target.when !== 'AfterBake';
-  const awaited = copiesFirst && next ? releaseToCopy(next, available) : undefined;
-  const version = awaited ?? (copiesFirst ? history[0]?.version : newestStored(rollout.status));
+  const isFirst = copiesFirst(rollout);
+  const awaited = isFirst && next ? releaseToCopy(next, available) : undefined;
+  const version = awaited ?? (isFirst ? history[0]?.version : newestStored(rollout.status));
   if (!version) return undefined;
   const { tag, digest } = version;
   const stored = rollout.status?.copy;
@@ -60,7 +65,7 @@ export function copyState(
 
   if (stored && isStored && !isRequested) return { ...state, stored, progress: { state: 'Copied', copy: stored } };
   // A version that was deployed before spec.targetRepository was set is not copied afterwards, unless requested.
-  const isWanted = !copiesFirst || awaited !== undefined || isRequested;
+  const isWanted = !isFirst || awaited !== undefined || isRequested;
   if (!isWanted && !copying?.jobs.length) return undefined;
   const problem = copying?.problem ?? (copying?.source ? undefined : 'it has no ImageRepository to copy from');
   if (!copying?.source || problem) return { ...state, progress: { state: 'Failed', message: problem ?? '' } };

@@ -2,10 +2,10 @@
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { ReleaseMetadata } from '../../../api/ports.ts';
-import type { Rollout, RolloutStatus, VersionInfo } from '../../../api/types.ts';
+import type { HistoryEntry, Rollout, RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import { parseTime } from '../../kube/time.ts';
-import { latestOf } from '../../policy/imagePolicy.ts';
+import { imageNameOf, latestOf } from '../../policy/imagePolicy.ts';
 
 /** The interval of look-ups without an answer: for a release just discovered, and for one a little older. */
 const FIRST_RETRY_MS = 5_000;
@@ -107,4 +107,14 @@ export function isMoved({ history, availableReleases }: RolloutStatus): boolean 
   const { tag, digest } = history?.[0]?.version ?? {};
   const release = availableReleases?.find((each) => each.tag === tag);
   return Boolean(digest && release?.digest && release.digest !== digest);
+}
+
+/**
+ * Whether the ImagePolicy now selects the deployment's tag with another digest. The digests of stored releases don't
+ * show that: they may be those of another image, from which an ImagePolicy selected for a while.
+ */
+export function isTagMoved({ version, image }: HistoryEntry, policy: ImagePolicy | undefined): boolean {
+  const latest = latestOf(policy);
+  if (latest?.tag !== version.tag || !latest.digest || !version.digest) return false;
+  return latest.digest !== version.digest && (image === undefined || image === imageNameOf(policy));
 }

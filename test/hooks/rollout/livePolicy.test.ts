@@ -1,4 +1,7 @@
-/** The ImagePolicy may have changed since Metacontroller's cache got it: a release that it excludes isn't deployed. */
+/**
+ * The ImagePolicy may have changed since Metacontroller's cache got it: a release that it excludes isn't deployed, and
+ * a bake ends by the digest that it selects now.
+ */
 import { expect, it } from 'vitest';
 import { imagePolicy, rollout } from './call.ts';
 import { deployed, sync } from './sync.ts';
@@ -13,4 +16,20 @@ it.each([
 ])('a release is deployed only if the stored ImagePolicy %s', async (_, stored, expected) => {
   const { tags } = await sync(rollout({}, deployed), [found], { stored: stored ? [stored] : [] });
   expect(tags).toEqual(expected);
+});
+
+it.each([
+  ['has another digest', 'sha256:bb', 'sha256:aa', 'Failed'],
+  ['has the deployed digest again', 'sha256:aa', 'sha256:bb', 'Succeeded'],
+])('a bake ends by the stored ImagePolicy, which %s', async (_, stored, cached, bakeStatus) => {
+  const selecting = (digest: string) => {
+    const latestRef = { name: 'registry.example/app', tag: '1.0.0', digest };
+    return { ...found, status: { ...found.status, latestRef } };
+  };
+  const [entry] = deployed.history!;
+  const version = { tag: '1.0.0', digest: 'sha256:aa' };
+  const baking = { bakeStatus: 'InProgress', bakeStartTime: '2026-03-01T11:00:10Z' };
+  const status = { ...deployed, history: [{ ...entry!, version, ...baking }] };
+  const answer = await sync(rollout({ bakeTime: '5m' }, status), [selecting(cached)], { stored: [selecting(stored)] });
+  expect(answer.status.history?.[0]?.bakeStatus).toBe(bakeStatus);
 });
