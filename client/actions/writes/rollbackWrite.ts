@@ -2,9 +2,8 @@
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { identityOf } from '../../../core/kube/names.ts';
-import { imageOfReleases } from '../../../core/policy/imagePolicy.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
-import { imageChange, succeededDeployments } from '../../../core/rollout/deployment/history.ts';
+import { succeededDeployments } from '../../../core/rollout/deployment/history.ts';
 import { releaseOrder } from '../../../core/rollout/evaluation/nextVersion.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
@@ -63,21 +62,9 @@ export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, want
     ...requested,
     text: `Requested to roll ${title} back from ${from} to ${to}${wanted.stays ? ', pinned there' : ''}`,
     body: { ...requested.body, metadata: { ...requested.body.metadata, ...(resourceVersion && { resourceVersion }) } },
-    concerns: [
-      `It rolls ${title} back from ${from} to ${to}`,
-      ...imageConcern(rollout, policy, to),
-      ...requested.concerns,
-    ],
+    concerns: [`It rolls ${title} back from ${from} to ${to}`, ...requested.concerns],
     basis: deploymentBasis(head),
   };
-}
-
-/** The text to confirm if the version was deployed from another image than its tag is now. */
-function imageConcern(rollout: Rollout, policy: ImagePolicy | undefined, version: string): string[] {
-  const { availableReleases: available = [], history = [] } = rollout.status ?? {};
-  const last = history.find((entry) => entry.version.tag === version);
-  const changed = last && imageChange(last, { history, image: imageOfReleases(rollout, policy), available });
-  return changed ? [`It may deploy another image than before: ${changed.text}`] : [];
 }
 
 /**

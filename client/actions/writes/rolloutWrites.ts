@@ -16,6 +16,7 @@ import { jsonPointer } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';
 import { formatTime } from '../../../core/kube/time.ts';
+import { imageChange } from '../../../core/rollout/deployment/history.ts';
 import { neverSeen } from '../../../core/rollout/evaluation/droppedGates.ts';
 import { requestsOf, versionRequests } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { isMoved } from '../../../core/rollout/release/metadata.ts';
@@ -348,6 +349,7 @@ function versionConcerns(rollout: Rollout, version: string, ifUnknown: string): 
     ...(unknown === undefined ? [] : [`${unknown}: ${ifUnknown}`]),
     ...rejectedConcern(rollout, version),
     ...barrierConcern(rollout, version),
+    ...imageConcern(rollout, version),
   ];
 }
 
@@ -384,4 +386,12 @@ function barrierConcern({ spec, status }: Rollout, version: string): string[] {
     (tag) => tag !== version && (tag === spec?.rollback?.barrier || rollbackBarriers.includes(tag)),
   );
   return barrier === undefined ? [] : [`${barrier} cannot be undone, and ${version} precedes it`];
+}
+
+/** The text to confirm if the version was deployed from another image than its tag is now. */
+function imageConcern({ status }: Rollout, version: string): string[] {
+  const { availableReleases: available = [], history = [], image } = status ?? {};
+  const last = history.find((entry) => entry.version.tag === version);
+  const changed = last && last !== history[0] && imageChange(last, { history, image, available });
+  return changed ? [`It may deploy another image than before: ${changed.text}`] : [];
 }

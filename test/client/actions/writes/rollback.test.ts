@@ -8,6 +8,7 @@ import {
   type WriteRequest,
 } from '../../../../client/actions/writes/plannedWrite.ts';
 import { type RollbackRequest, rollback } from '../../../../client/actions/writes/rollbackWrite.ts';
+import { deploy, pin } from '../../../../client/actions/writes/rolloutWrites.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 /** Newest first: `1.1.0` succeeded, `1.1.0!` failed, `1.0.0<1.1.0` is an automatic rollback. */
@@ -97,7 +98,10 @@ describe('a rollback', () => {
     const [head, before] = history('1.5.0', '1.4.0');
     const of = rollout([], { ...status, history: [head!, deployed(before!)] });
     const planned = back(of) as WriteRequest;
-    expect(planned.concerns.slice(1)).toEqual([`It may deploy another image than before: ${text}`]);
+    const concern = `It may deploy another image than before: ${text}`;
+    expect(planned.concerns.slice(1)).toEqual([concern]);
+    for (const write of [deploy, pin]) expect(write(of, '1.4.0', undefined)).toMatchObject({ concerns: [concern] });
+    expect(pin(of, '1.5.0', undefined)).toMatchObject({ concerns: [] });
     expect((back(rollout([], { ...status, history: [head!, before!] })) as WriteRequest).concerns).toHaveLength(1);
   });
 
