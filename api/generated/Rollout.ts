@@ -733,7 +733,7 @@ export interface Rollout {
       reason: string;
     }[];
     /**
-     * Everything that blocks the waiting version. The conditions have the same in sentences. At most 50; the condition StatusShortened has the number of the others.
+     * Everything that blocks the waiting version, and problems of other versions, such as an invalid tag. The conditions have the same in sentences. At most 50; the condition StatusShortened has the number of the others.
      */
     blockers?: {
       /**

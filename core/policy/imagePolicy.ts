@@ -4,6 +4,7 @@ import type { ImagePolicy } from '../../api/flux.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
+import { isLegalTag } from '../kube/tag.ts';
 
 /** The tag and digest that the policy selected last; v1beta2 of older Flux has `image:tag` in one text. */
 export function latestOf(policy: ImagePolicy | undefined): { tag: string; digest?: string } | undefined {
@@ -11,6 +12,12 @@ export function latestOf(policy: ImagePolicy | undefined): { tag: string; digest
   const tag = latestRef?.tag || /:([^:/@]+)(?:@|$)/.exec(latestImage ?? '')?.[1];
   if (!tag) return undefined;
   return latestRef?.digest ? { tag, digest: latestRef.digest } : { tag };
+}
+
+/** The selected text if it is not a tag, so that it can't be deployed. */
+export function illegalTag(policy: ImagePolicy | undefined): string | undefined {
+  const tag = latestOf(policy)?.tag;
+  return tag === undefined || isLegalTag(tag) ? undefined : tag;
 }
 
 /** The tag that Flux has selected by the present spec; undefined if the status is of an older spec, or not Ready. */

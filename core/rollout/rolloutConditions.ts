@@ -2,6 +2,7 @@
  * The conditions of a Rollout.
  * Types and reasons are in docs/reference/conditions.md; a transient condition exists only while it applies.
  */
+import { BYPASS_ROLLOUT_GATES } from '../../api/annotations.ts';
 import {
   COPIED,
   DEPLOYMENT_BLOCKED,
@@ -40,7 +41,7 @@ import type { Evaluation } from './evaluation/evaluation.ts';
 import { isForward } from './evaluation/nextVersion.ts';
 import type { Observed, RolloutContext } from './evaluation/observed.ts';
 import { blockingNames } from './evaluation/rolloutGates.ts';
-import { type Requests, requestedText } from './evaluation/rolloutRequests.ts';
+import { type Requests, requestedText, unknownBypass } from './evaluation/rolloutRequests.ts';
 
 /** All conditions after a decision. */
 export function nextConditions(
@@ -311,13 +312,10 @@ function readyNow(
   return head && before ? progressReady(head, observed.rollout, before) : undefined;
 }
 
-function otherProblems({ observed: { configMapProblem }, state, requests: { bypassGates } }: RolloutContext): string[] {
-  // The request stays, because the version may be discovered later. Any deployment uses it up.
-  const isUnknown = bypassGates !== undefined && !state.available.some(({ tag }) => tag === bypassGates);
-  return [
-    ...(isUnknown ? [`bypass gates version ${bypassGates} is not in available releases`] : []),
-    ...(configMapProblem ? [configMapProblem] : []),
-  ];
+function otherProblems({ observed: { configMapProblem }, state, requests }: RolloutContext): string[] {
+  const bypassed = unknownBypass(requests, state.available);
+  const text = `bypass gates version ${bypassed} is not in available releases: the request waits until it is. To withdraw it, remove the annotation ${BYPASS_ROLLOUT_GATES}`;
+  return [...(bypassed === undefined ? [] : [text]), ...(configMapProblem ? [configMapProblem] : [])];
 }
 
 const NO_RELEASES: NewCondition = falseCondition(READY, 'RolloutSucceeded', 'No releases available');

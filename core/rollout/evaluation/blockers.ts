@@ -18,7 +18,7 @@ import { approveGateCommands, closedText, type GateResult } from '../../gate/eva
 import { identityOf, isNamespaceName, isObjectName } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
-import { IMAGE_POLICY_NOT_FOUND, policyRef } from '../../policy/imagePolicy.ts';
+import { IMAGE_POLICY_NOT_FOUND, illegalTag, policyRef } from '../../policy/imagePolicy.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { pinRecordOf } from '../../record/pinRecord.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
@@ -31,7 +31,7 @@ import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
 import { type Choice, isForward, RELEASE_TOO_YOUNG, type YoungRelease } from './nextVersion.ts';
 import type { Observed, RolloutContext } from './observed.ts';
 import { allows, allowsNothing, type RolloutGatesResult, scheduledOpening } from './rolloutGates.ts';
-import type { Requests } from './rolloutRequests.ts';
+import { type Requests, unknownBypass } from './rolloutRequests.ts';
 import { approveRolloutGateCommand, type RequiredApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
 
 /** The part of an evaluation from which blockers are found. */
@@ -127,8 +127,10 @@ export function isBlockedBy(blockers: readonly Blocker[], version: string): bool
   return blockers.some((each) => each.version === undefined || each.version === version);
 }
 
-/** Problems of the Rollout itself and its missing ImagePolicy, which Ready reports. */
-function problemBlockers({ observed: { rollout, imagePolicy }, config, choice }: BlockerInputs): Blocker[] {
+/** Everything that Ready reports as RolloutFailed. */
+function problemBlockers(inputs: BlockerInputs): Blocker[] {
+  const { observed, config, choice } = inputs;
+  const { rollout, imagePolicy } = observed;
   const { version } = choice;
   const problem = { type: 'Problem', effect: 'Blocks', ...(version !== undefined && { version }) } as const;
   // Without its ImagePolicy the order of releases is unknown; a manual deployment and a rollback need no order.
@@ -143,14 +145,29 @@ function problemBlockers({ observed: { rollout, imagePolicy }, config, choice }:
     ...(missing
       ? [{ ...problem, reason: IMAGE_POLICY_NOT_FOUND, object: { kind: KINDS.ImagePolicy.kind, ...missing } }]
       : []),
+    ...problemsOfOthers(inputs),
   ];
 }
 
-/** The copy that the deployment waits for. A failed copy is retried only after a user has fixed its cause. */
-export function copyBlockers(copy: CopyState | undefined): Blocker[] {
-  if (!copy?.isAwaited || copy.progress.state === 'Copied') return [];
-  const effect = copy.progress.state === 'Copying' ? 'Waits' : 'Blocks';
-  return [{ type: 'Copy', effect, reason: WAITING_FOR_COPY, version: copy.version.tag }];
+/**
+ * Problems of versions that are not next: a tag that can't be deployed, a bypass for an unknown release, and the
+ * deployed version, which can't be written into its ConfigMap.
+ */
+function problemsOfOthers({ observed, state, requests, choice, head }: BlockerInputs): Blocker[] {
+  const { rollout, imagePolicy, configMapProblem } = observed;
+  const { namespace = '' } = rollout.metadata;
+  const illegal = illegalTag(imagePolicy);
+  const bypassed = unknownBypass(requests, state.available);
+  const configMap = { kind: 'ConfigMap', namespace, name: rollout.spec?.releaseConfigMap?.name ?? '' };
+  const found = [
+    { version: illegal, object: imagePolicy && { kind: KINDS.ImagePolicy.kind, ...identityOf(imagePolicy) } },
+    { version: bypassed },
+    { version: configMapProblem === undefined ? undefined : head?.version.tag, object: configMap },
+  ];
+  return found.flatMap(({ version, object }) => {
+    if (version === undefined || version === choice.version) return [];
+    return [{ type: 'Problem', effect: 'Blocks', reason: 'RolloutFailed', version, ...(object && { object }) }];
+  });
 }
 
 /** The unhealthy checks. They don't hold the first deployment: nothing was healthy before it. */

@@ -14,8 +14,8 @@ import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { checksNotBrokenBy, isUnhealthy } from '../deployment/healthChecks.ts';
 import { holdsAfterFailure, rollbackOf } from '../deployment/rollback.ts';
 import { evaluateUpstream } from '../upstream/upstreamVerdict.ts';
-import { type BlockerSources, copyBlockers, findBlockers, isBlockedBy } from './blockers.ts';
-import { type CopyState, copyState } from './copy.ts';
+import { type BlockerSources, findBlockers, isBlockedBy } from './blockers.ts';
+import { type CopyState, copyBlockers, copyState } from './copy.ts';
 import {
   automaticVersions,
   chooseNext,

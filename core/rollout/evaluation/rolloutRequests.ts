@@ -17,7 +17,7 @@ import {
   ROLLOUT_PREFIX,
   UNBLOCK_FAILED,
 } from '../../../api/annotations.ts';
-import type { Rollout } from '../../../api/types.ts';
+import type { Rollout, VersionInfo } from '../../../api/types.ts';
 import { withoutEmpty } from '../../kube/json.ts';
 
 /** One-shot annotations whose value is a version. */
@@ -152,6 +152,11 @@ export function usedAnnotations({ metadata, status }: Rollout): string[] {
     const id = ids[requestKey(annotation)];
     return id !== undefined && handled[requestKey(annotation)] === id;
   });
+}
+
+/** The version of a bypass that is no release yet. The request stays until a deployment uses it up. */
+export function unknownBypass({ bypassGates }: Requests, available: readonly VersionInfo[]): string | undefined {
+  return available.some(({ tag }) => tag === bypassGates) ? undefined : bypassGates;
 }
 
 // The requester of a version. The webhook records the user of each request in an annotation of JSON, because

@@ -6,10 +6,9 @@ import type { ReleaseMetadata } from '../../../api/ports.ts';
 import type { ReleaseAuthors, Rollout, RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import type { NewCondition } from '../../kube/conditions.ts';
 import { parseDuration } from '../../kube/duration.ts';
-import { isLegalTag } from '../../kube/tag.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
-import { imageNameOf, imageOfReleases, latestOf, policyRef } from '../../policy/imagePolicy.ts';
+import { illegalTag, imageNameOf, imageOfReleases, latestOf, policyRef } from '../../policy/imagePolicy.ts';
 import { artifactFields, metadataRequeueAt, metadataWanted, withMetadata } from './metadata.ts';
 
 /** Characters of the text that names a release's authors. */
@@ -121,8 +120,9 @@ function availableReleases({ rollout, imagePolicy: policy, metadata }: Discovery
   if (!policy) return { available: known, problem: missingPolicy(rollout) };
   const latest = latestOf(policy);
   if (!latest) return { available: known };
-  if (!isLegalTag(latest.tag)) {
-    const problem = `ImagePolicy '${policy.metadata.name}' selected ${JSON.stringify(latest.tag)}, which is not a valid image tag`;
+  const illegal = illegalTag(policy);
+  if (illegal !== undefined) {
+    const problem = `ImagePolicy '${policy.metadata.name}' selected ${JSON.stringify(illegal)}, which is not a valid image tag: correct the ImagePolicy`;
     return { available: known, problem };
   }
   if (known.some(({ tag }) => tag === latest.tag)) {

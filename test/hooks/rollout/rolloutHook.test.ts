@@ -318,6 +318,10 @@ describe('sync', () => {
         reason: 'RolloutFailed',
         message: expect.stringContaining("ConfigMap 'release' exists but does not belong to this Rollout"),
       });
+      const object = { kind: 'ConfigMap', namespace: 'team-a', name: 'release' };
+      expect(answer.status.blockers).toEqual([
+        { type: 'Problem', effect: 'Blocks', reason: 'RolloutFailed', version: '1.0.0', object },
+      ]);
       expect(answer.reasons).toContain('RolloutFailed');
       expect(answer.resyncAfterSeconds).toBe(30);
     });

@@ -5,6 +5,7 @@ import { commandViewsOf } from '../../../client/actions/lines.ts';
 import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
 import type { Application, CommandView } from '../../../client/explain/application.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
+import { findCondition } from '../../../core/kube/conditions.ts';
 import type { ScenarioCluster } from './scenarioCluster.ts';
 
 export function explained(cluster: ScenarioCluster): Application & { commands: CommandView[] } {
@@ -24,6 +25,9 @@ export function explained(cluster: ScenarioCluster): Application & { commands: C
 
 /** Whatever waits, is rolling out or has failed has a cause, and a next step. */
 export function saysWhy(cluster: ScenarioCluster): void {
+  const { conditions, blockers = [] } = cluster.rollout.status ?? {};
+  const hasFailed = findCondition(conditions, 'Ready')?.reason === 'RolloutFailed';
+  if (hasFailed) expect(blockers, 'the problem in Ready is no blocker').not.toEqual([]);
   const app = explained(cluster);
   expect(JSON.parse(JSON.stringify(app)), 'plain JSON').toEqual(app);
   const ids = app.steps.map(({ id }) => id);
