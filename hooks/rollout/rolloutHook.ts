@@ -68,43 +68,69 @@ export function toResponse(
   return { status, children, ...resyncAfter(requeues) };
 }
 
-/**
- * The plan, computed again from live reads of what it depends on. Each step sees the plan of the step before it:
- * 1. The HealthChecks.
- * 2. The FluxBindings, if the head counts as applied.
- * 3. Health and the ImagePolicy, if the bake begins or ends.
- * 4. Everything that may block the plan, if it is irreversible.
- * 5. The bound objects. They come last: if something else holds the Rollout, listing them would be wasted in each sync.
- */
+/** A plan, with the inputs from which it was made. */
+interface Draft {
+  inputs: Observed;
+  plan: Plan;
+}
+
+function draftOf(inputs: Observed, { now }: HookCall): Draft {
+  return { inputs, plan: planRollout(inputs, now) };
+}
+
+/** The plan, made again after each live read of what the plan before it depends on. */
 async function decidePlan(
   observed: Observed,
   related: ObjectMap,
   call: HookCall,
 ): Promise<{ plan: DecidedPlan; requeueAfterSeconds: number | undefined }> {
-  const { rollout } = observed;
-  const first = planRollout(observed, call.now);
-  let [inputs, plan] = [observed, first];
-  const planAgain = (read: Partial<Observed>) => {
-    inputs = { ...inputs, ...read };
-    plan = planRollout(inputs, call.now);
+  const first = draftOf(observed, call);
+  const watching = await withLiveChecks(first, call);
+  const applied = await withLiveBindings(watching, call);
+  const healthy = await withLiveHealth(applied, call);
+  const { plan } = await withLiveBlockers(healthy, call);
+  if (plan.isIrreversible || plan.dependsOnHealth) await requireFresh(observed.rollout, call);
+  return { plan: plan as DecidedPlan, requeueAfterSeconds: recheckSeconds(first.plan, plan, related) };
+}
+
+/** Reads the HealthChecks, if the plan depends on anything. */
+async function withLiveChecks(draft: Draft, call: HookCall): Promise<Draft> {
+  const { inputs, plan } = draft;
+  if (!plan.isIrreversible && !plan.dependsOnBindings && !plan.dependsOnHealth) return draft;
+  return draftOf({ ...inputs, ...(await readChecks(inputs, call)) }, call);
+}
+
+/** Reads the FluxBindings, if the head counts as applied. Before a commit, `withLiveBlockers` reads them. */
+async function withLiveBindings(draft: Draft, call: HookCall): Promise<Draft> {
+  const { inputs, plan } = draft;
+  if (!plan.dependsOnBindings || plan.isIrreversible) return draft;
+  return draftOf({ ...inputs, bindings: await readBindingsAfterApply(inputs.rollout, call) }, call);
+}
+
+/** Evaluates the HealthChecks again and reads the ImagePolicy, if the bake begins or ends. */
+async function withLiveHealth(draft: Draft, call: HookCall): Promise<Draft> {
+  const { inputs, plan } = draft;
+  if (!plan.dependsOnHealth) return draft;
+  const { rollout } = inputs;
+  const read = {
+    healthChecks: await withPresentHealth(rollout, inputs.healthChecks, call),
+    imagePolicy: await liveImagePolicy(withAllowedRefs(rollout, call.settings), call.cluster),
   };
-  if (plan.isIrreversible || plan.dependsOnBindings || plan.dependsOnHealth) planAgain(await readChecks(inputs, call));
-  if (plan.dependsOnBindings && !plan.isIrreversible)
-    planAgain({ bindings: await readBindingsAfterApply(rollout, call) });
-  if (plan.dependsOnHealth) {
-    planAgain({
-      healthChecks: await withPresentHealth(rollout, inputs.healthChecks, call),
-      imagePolicy: await liveImagePolicy(withAllowedRefs(rollout, call.settings), call.cluster),
-    });
-  }
-  const carried = await deploymentsToAdopt(inputs, plan, call);
-  if (plan.isIrreversible || carried.length > 0) {
-    const selectors = await readSelectors(rollout.metadata.namespace ?? '', call.cluster);
-    planAgain({ carried, ...(await readBlockers(inputs, selectors, call)) });
-    if (plan.isIrreversible || plan.dependsOnBindings) planAgain(await readBound(inputs, selectors, call));
-  }
-  if (plan.isIrreversible || plan.dependsOnHealth) await requireFresh(rollout, call);
-  return { plan: plan as DecidedPlan, requeueAfterSeconds: recheckSeconds(first, plan, related) };
+  return draftOf({ ...inputs, ...read }, call);
+}
+
+/**
+ * Reads everything that may block the plan, if it is irreversible or objects carry deployments to adopt. The bound
+ * objects come last: if something else holds the Rollout, listing them would be wasted in each sync.
+ */
+async function withLiveBlockers(draft: Draft, call: HookCall): Promise<Draft> {
+  const carried = await deploymentsToAdopt(draft, call);
+  if (!draft.plan.isIrreversible && carried.length === 0) return draft;
+  const { inputs } = draft;
+  const selectors = await readSelectors(inputs.rollout.metadata.namespace ?? '', call.cluster);
+  const unbound = draftOf({ ...inputs, carried, ...(await readBlockers(inputs, selectors, call)) }, call);
+  if (!unbound.plan.isIrreversible && !unbound.plan.dependsOnBindings) return unbound;
+  return draftOf({ ...unbound.inputs, ...(await readBound(unbound.inputs, selectors, call)) }, call);
 }
 
 /** Seconds to the next sync, if live reads block what the cache would allow. */
@@ -121,7 +147,7 @@ function recheckSeconds(first: Plan, plan: Plan, related: ObjectMap): number | u
  * The deployments that the objects of a Rollout without a history carry: the Rollout adopts them before it deploys
  * anything.
  */
-async function deploymentsToAdopt({ rollout, bindings }: Observed, plan: Plan, { cluster }: HookCall) {
+async function deploymentsToAdopt({ inputs: { rollout, bindings }, plan }: Draft, { cluster }: HookCall) {
   const isFirst = !rollout.status?.history?.length && !rollout.metadata.deletionTimestamp;
   const reads = isFirst && (plan.isIrreversible || bindingsOfRollout(rollout, bindings).length > 0);
   return reads ? carriedDeployments(rollout, cluster) : [];
