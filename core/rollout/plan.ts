@@ -8,13 +8,19 @@ import { bindingsOfRollout } from '../binding/boundObjects.ts';
 import { setConditions } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { derivedPolicy } from '../policy/derivedPolicy.ts';
-import { decideDeployment } from './decideDeployment.ts';
+import { type DeploymentDecision, decideDeployment } from './decideDeployment.ts';
 import { advanceHead, retryHead } from './deployment/bake.ts';
 import { isInRecovery } from './deployment/entry.ts';
 import { sortedChecks } from './deployment/healthChecks.ts';
 import { isUnfinished } from './deployment/history.ts';
 import { type CopyState, copiesFirst } from './evaluation/copy.ts';
-import { type Observed, type RolloutConfig, type RolloutState, readRolloutConfig } from './evaluation/observed.ts';
+import {
+  type Observed,
+  type RolloutConfig,
+  type RolloutContext,
+  type RolloutState,
+  readRolloutConfig,
+} from './evaluation/observed.ts';
 import { rolloutGatesOf } from './evaluation/rolloutGates.ts';
 import { idleRequests, type RequestKey, requestsOf } from './evaluation/rolloutRequests.ts';
 import { authorsWanted } from './evaluation/versionApprovals.ts';
@@ -56,51 +62,79 @@ export function planRollout(inputs: Observed, now: EpochMs): Plan {
     return { status: rollout.status ?? {}, ...nothing, events: [], children: [] };
   }
   const observed = ownInputs(inputs, now);
+  const before = beforeDecision(observed, now);
+  const decision = decideDeployment(before.context, before.used);
+  const used = new Set([...before.used, ...decision.used]);
+  const after = contextAfter(before, decision, used);
+  const status = nextStatus(after, decision, before.fields, used);
+  const { evaluation } = decision;
+  const changes = changeEvents(evaluation, after.state.conditions, rollout.status);
+  const { copy } = evaluation;
+  return {
+    status,
+    isIrreversible: decision.commits || Boolean(copy?.isAwaited && copy.begins),
+    waitsForBudget: decision.slotWait !== undefined,
+    dependsOnBindings: before.dependsOnBindings,
+    dependsOnHealth: before.dependsOnHealth,
+    ...nextResync([...before.requeueAt, ...decision.requeueAt, ...evaluation.requeueAt], observed, status, now),
+    events: status === rollout.status ? [] : withOrder([...before.events, ...decision.events, ...changes], status),
+    children: childrenOf(observed, copy),
+  };
+}
+
+/** The result of the steps before the decision. */
+interface BeforeDecision extends Pick<Plan, 'dependsOnBindings' | 'dependsOnHealth' | 'events'> {
+  context: RolloutContext;
+  /** Requests that these steps use up. */
+  used: RequestKey[];
+  problems: readonly string[];
+  /** The fields of the image, for the status. */
+  fields: Partial<RolloutStatus>;
+  requeueAt: EpochMs[];
+}
+
+/**
+ * The retry, the discovery of releases, and the progress of the newest deployment. These come first, so that the
+ * decision sees a bake that ends or starts in this sync.
+ */
+function beforeDecision(observed: Observed, now: EpochMs): BeforeDecision {
+  const { rollout, healthChecks } = observed;
   const config = readRolloutConfig(rollout, observed);
   const stored = storedState(rollout.status);
   const requests = requestsOf(rollout);
-
-  const retry = requests.retry ? retryHead(stored.history[0], observed.healthChecks, now) : undefined;
+  const retry = requests.retry ? retryHead(stored.history[0], healthChecks, now) : undefined;
   const head = retry ? retry.head : stored.history[0];
   const releases = discoverReleases({ ...observed, ...wantedMetadata(observed, config, head) }, now);
-  // The head's progress comes first, so that the decision sees a bake that ends or starts in this sync.
   const progress = head && headProgress(head, observed, config, stored.conditions, now);
   const history = progress ? [progress.head, ...stored.history.slice(1)] : [];
   const ready = progress?.ready ? [progress.ready] : [];
   const conditions = setConditions(stored.conditions, [...releases.conditions, ...ready], now);
   const { available, barriers, authors } = releases;
   const state = { ...stored, history, available, barriers, authors, conditions };
-  const idle: RequestKey[] = [...(retry ? (['retry'] as const) : []), ...idleRequests(requests, history[0])];
-  const context = { observed, config, state, requests: requestsOf(rollout, new Set(idle)), now };
-  const decision = decideDeployment(context, idle);
-
-  const used = new Set([...idle, ...decision.used]);
-  const problems = [...config.problems, ...releases.problems];
-  const after = { ...context, state: decision.state, requests: requestsOf(rollout, used) };
-  const stateAfter = {
-    ...decision.state,
-    history: withBoundedHead(decision.state.history, stored.history[0], config.historyLimit),
-    conditions: nextConditions(after, decision, problems),
-  };
-  const status = nextStatus({ ...after, state: stateAfter }, decision, releases.fields, used);
-  const events = [
-    ...(retry ? [retry.event] : []),
-    ...(progress?.events ?? []),
-    ...decision.events,
-    ...changeEvents(decision.evaluation, stateAfter.conditions, rollout.status),
-  ];
-  const requeues = [releases, progress, decision, decision.evaluation].flatMap((step) => step?.requeueAt ?? []);
-  const { copy } = decision.evaluation;
+  const used: RequestKey[] = [...(retry ? (['retry'] as const) : []), ...idleRequests(requests, history[0])];
   return {
-    status,
-    isIrreversible: decision.commits || Boolean(copy?.isAwaited && copy.begins),
-    waitsForBudget: decision.slotWait !== undefined,
+    context: { observed, config, state, requests: requestsOf(rollout, new Set(used)), now },
+    used,
+    problems: [...config.problems, ...releases.problems],
+    fields: releases.fields,
     dependsOnBindings: progress?.dependsOnBindings || head !== stored.history[0],
     dependsOnHealth: progress?.dependsOnHealth ?? false,
-    ...nextResync(requeues, observed, status, now),
-    events: status === rollout.status ? [] : withOrder(events, status),
-    children: childrenOf(observed, copy),
+    events: [...(retry ? [retry.event] : []), ...(progress?.events ?? [])],
+    requeueAt: [...releases.requeueAt, progress?.requeueAt ?? []].flat(),
   };
+}
+
+/** The context after the decision, with all conditions, and the newest deployment cut to its size. */
+function contextAfter(
+  { context, problems }: BeforeDecision,
+  decision: DeploymentDecision,
+  used: ReadonlySet<RequestKey>,
+): RolloutContext {
+  const { observed, config } = context;
+  const { state } = decision;
+  const after = { ...context, state, requests: requestsOf(observed.rollout, used) };
+  const history = withBoundedHead(state.history, observed.rollout.status?.history?.[0], config.historyLimit);
+  return { ...after, state: { ...state, history, conditions: nextConditions(after, decision, problems) } };
 }
 
 /** The inputs without what concerns other Rollouts only, in a fixed order: Metacontroller sends objects in none. */
