@@ -25,7 +25,7 @@ import type { ObjectGates } from '../objectGates/objectGates.ts';
 import { awaitedApply, currentWait, mayRequestApply, reconcileRequest, resumedAloneAt } from '../suspension/applier.ts';
 import { hasEverReconciled } from '../suspension/bypassGrant.ts';
 import { withGateCondition } from '../suspension/gateConditions.ts';
-import { isMarkedFor, stateByRollouts } from '../suspension/marks.ts';
+import { isMarkedFor, stateByRollouts } from '../suspension/suspension.ts';
 import { carries, TRACKING_KIND } from './appliedDeployment.ts';
 import { decodeReport, encodeReport, type Report, type ReportInputs, reportOf } from './bindingReport.ts';
 import { makeBinding } from './bindingSpec.ts';

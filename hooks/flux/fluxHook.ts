@@ -26,7 +26,7 @@ import {
   objectKeyOf,
   resumeLabel,
 } from '../../core/suspension/applier.ts';
-import { isMarkedFor } from '../../core/suspension/marks.ts';
+import { isMarkedFor } from '../../core/suspension/suspension.ts';
 import { recentGates } from '../../live/gateReads.ts';
 import { namedRules } from '../customizeRules.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';
