@@ -8,7 +8,7 @@ import { FLUX_BINDINGS } from '../../api/kinds.ts';
 import type { ObjectName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
 import type { GateSelectors } from '../gate/gateSelection.ts';
-import { boundLabel, byRefKey, identityOf, objectName, sortedKeys } from '../kube/names.ts';
+import { boundLabel, objectName } from '../kube/names.ts';
 import { objectsOfRollout } from '../managedField/managedFields.ts';
 import { gatesOfObject, type RefRules } from '../objectGates/objectGates.ts';
 
@@ -106,15 +106,13 @@ export function currentBindings(
   rollouts: readonly Rollout[],
   objects: readonly FluxObject[],
   bindings: readonly FluxBinding[],
-  { gates, namespaceLabels, truncated = false }: GateSelectors,
-  { noCrossNamespaceRefs = false }: RefRules,
+  selectors: GateSelectors,
+  rules: RefRules,
 ): FluxBinding[] {
-  const candidates = sortedKeys(gates.map(identityOf));
-  const context = { noCrossNamespaceRefs, gates: byRefKey(gates), namespaceLabels, candidates, truncated };
   const bound = boundObjects(rollouts, objects, bindings);
   return withStored(
     bindings,
-    bound.map((each) => ({ ...each, binding: withCurrentGates(each, context) })),
+    bound.map((each) => ({ ...each, binding: withCurrentGates(each, selectors, rules) })),
   );
 }
 
@@ -125,8 +123,8 @@ function withStored(bindings: readonly FluxBinding[], bound: readonly BoundObjec
   return [...others, ...bound.map(storedOrUnseen)];
 }
 
-function withCurrentGates(bound: BoundObject, context: Parameters<typeof gatesOfObject>[1]): FluxBinding {
-  const { named, selecting, tooMany } = gatesOfObject(bound.object, context);
+function withCurrentGates(bound: BoundObject, selectors: GateSelectors, rules: RefRules): FluxBinding {
+  const { named, selecting, tooMany } = gatesOfObject(bound.object, selectors, rules);
   const refs = tooMany ? [tooMany] : [...named, ...selecting];
   const { spec, ...own } = storedOrUnseen(bound);
   return { ...own, spec: { ...spec!, gates: refs.map(({ namespace, name }) => ({ namespace, gate: name })) } };

@@ -25,9 +25,9 @@ export function uniqueRefs<T extends NamespacedName>(refs: readonly T[]): T[] {
   return [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
 }
 
-/** The keys of the references, each once, sorted. */
-export function sortedKeys(refs: readonly NamespacedName[]): string[] {
-  return [...new Set(refs.map(refKey))].sort();
+/** The objects, sorted by `refKey`. */
+export function sortedByKey<T extends Pick<KubeObject, 'metadata'>>(objects: readonly T[]): T[] {
+  return [...byRefKey(objects)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
 }
 
 /** The references that the others don't contain. */

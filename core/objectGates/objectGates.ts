@@ -15,27 +15,23 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { closedOf, evaluateGates, type GateResult } from '../gate/evaluateGates.ts';
 import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, parseGateRefs } from '../gate/gateRefs.ts';
-import { gateSelects, hasFluxLabel } from '../gate/gateSelection.ts';
+import { type GateSelectors, gateSelects, hasFluxLabel } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
-import { identityOf, refKey, sortedKeys, uniqueRefs, without } from '../kube/names.ts';
+import { identityOf, refKey, uniqueRefs, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
 import { closureKey, INVALID_REFERENCE, MAX_GATE_LIST_CHARACTERS } from './objectState.ts';
 
 /** The Gates that were read for one object. */
 export interface GateContext extends RefRules {
-  /** By `refKey`; a Gate that does not exist is absent. */
+  /** All of them, by `refKey`; a Gate that does not exist is absent. */
   gates: ReadonlyMap<string, Gate>;
-  /** Labels of the object's own Namespace. */
-  namespaceLabels: Readonly<Record<string, string>>;
   /**
-   * The keys of the Gates that may select the object, sorted: all from lists, or those in SELECTED_BY of its stored and
-   * its new version.
+   * Those that may select the object, sorted by `refKey`: all from lists, or those in SELECTED_BY of its stored and its
+   * new version.
    */
-  candidates: readonly string[];
-  /** Whether more candidates exist than one list may have. */
-  truncated?: boolean;
+  selectors: GateSelectors;
   now: EpochMs;
 }
 
@@ -61,27 +57,26 @@ export interface ObjectGates extends RequiredGates {
   closures: string[];
 }
 
-/** The candidates that exist and select the object. SELECTED_BY alone proves nothing. */
+/** The Gates that select the object. SELECTED_BY alone proves nothing. */
 function selectingGates(
   object: FluxObject,
-  { candidates, gates, namespaceLabels }: Omit<GateContext, 'now'>,
+  { gates, namespaceLabels }: GateSelectors,
   atMost = Number.POSITIVE_INFINITY,
 ): NamespacedName[] {
   const found: NamespacedName[] = [];
-  for (const key of candidates) {
-    const gate = gates.get(key);
+  for (const gate of gates) {
     // Hooks find Gates by this label. Without the test, webhook and hook would write SELECTED_BY in turn.
-    if (!gate || !hasFluxLabel(gate) || !gateSelects(gate, object, namespaceLabels)) continue;
+    if (!hasFluxLabel(gate) || !gateSelects(gate, object, namespaceLabels)) continue;
     found.push(identityOf(gate));
     if (found.length === atMost) break;
   }
   return found;
 }
 
-export function gatesOfObject(object: FluxObject, context: Omit<GateContext, 'now'>): RequiredGates {
+export function gatesOfObject(object: FluxObject, selectors: GateSelectors, rules: RefRules): RequiredGates {
   // More than the limit are too many, whichever they are.
-  const selecting = selectingGates(object, context, LIMITS.requiredGates + 1);
-  return withSelecting(object, selecting, context.truncated ?? false, context);
+  const selecting = selectingGates(object, selectors, LIMITS.requiredGates + 1);
+  return withSelecting(object, selecting, selectors.truncated ?? false, rules);
 }
 
 function withSelecting(
@@ -98,7 +93,7 @@ function withSelecting(
 
 /** The Gates that the object requires, evaluated. */
 export function objectGates(object: FluxObject, context: GateContext): ObjectGates {
-  return evaluateRequired(gatesOfObject(object, context), context.gates, context.now);
+  return evaluateRequired(gatesOfObject(object, context.selectors, context), context.gates, context.now);
 }
 
 /**
@@ -131,9 +126,10 @@ function evaluateRequired(required: RequiredGates, gates: ReadonlyMap<string, Ga
 /** Whether the write changes labels by which a closed Gate selects the object. */
 export function escapesSelection(object: FluxObject, oldObject: FluxObject, context: GateContext): boolean {
   if (sameJson(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {})) return false;
-  if (context.truncated) return true;
-  const escaped = without(selectingGates(oldObject, context), selectingGates(object, context));
-  return closedOf(evaluateGates(escaped, context.gates, context.now)).length > 0;
+  const { selectors, gates, now } = context;
+  if (selectors.truncated) return true;
+  const escaped = without(selectingGates(oldObject, selectors), selectingGates(object, selectors));
+  return closedOf(evaluateGates(escaped, gates, now)).length > 0;
 }
 
 /**
@@ -141,7 +137,7 @@ export function escapesSelection(object: FluxObject, oldObject: FluxObject, cont
  * Rollouts, and drop Gates if all dropped Gates are open.
  */
 export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, context: GateContext): FluxObject {
-  if (!gatesOfObject(oldObject, context).tooMany) return oldObject;
+  if (!gatesOfObject(oldObject, context.selectors, context).tooMany) return oldObject;
   let before = oldObject;
   if (!gatesInAnnotation(object).tooMany && !dropsClosedGate(object, oldObject, context)) {
     before = annotate(before, REQUIRED_GATES, object.metadata.annotations?.[REQUIRED_GATES]);
@@ -191,7 +187,7 @@ export function gatesInAnnotation(
   return { refs: tooMany ? [] : refs, problems, tooMany };
 }
 
-/** The Gates in SELECTED_BY, as candidates; undefined if the annotation does not list all of them. */
+/** The Gates in SELECTED_BY, which may select the object; undefined if the annotation does not list all of them. */
 function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
   const selectedBy = object.metadata.annotations?.[SELECTED_BY];
   if (selectedBy?.includes(LIMIT_OF_GATES.name)) return undefined;
@@ -209,8 +205,8 @@ export function recordedRefs(object: FluxObject, rules: RefRules = {}): Namespac
 interface GateReads {
   /** Gates to read by name. */
   refs: NamespacedName[];
-  /** The keys of the Gates in SELECTED_BY, which may select the object, sorted. */
-  candidates: string[];
+  /** The Gates in SELECTED_BY, each once. */
+  selecting: NamespacedName[];
   /** Whether to list Gates instead, because SELECTED_BY may not name all that select the object. */
   list: boolean;
 }
@@ -223,11 +219,10 @@ interface GateReads {
 export function gatesToRead(objects: readonly FluxObject[], rules: RefRules, mustList = false): GateReads {
   const named = objects.flatMap((object) => gatesInAnnotation(object, rules).refs);
   const selectedBy = objects.map(gatesInSelectedBy);
-  const selecting = selectedBy.flatMap((refs) => refs ?? []);
-  const candidates = sortedKeys(selecting);
+  const selecting = uniqueRefs(selectedBy.flatMap((refs) => refs ?? []));
   const all = uniqueRefs([...named, ...selecting]);
   const list = mustList || selectedBy.includes(undefined) || all.length > LIMITS.requiredGates;
-  return { refs: list ? uniqueRefs(named) : all, candidates, list };
+  return { refs: list ? uniqueRefs(named) : all, selecting, list };
 }
 
 /**

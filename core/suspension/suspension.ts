@@ -53,7 +53,7 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
   const isMarked = isMarkedFor(object, gates);
   const isBypassing = isMarked && readState(object)?.is === 'bypassing';
   const annotations: Hold['annotations'] = {};
-  const selectedBy = selectedByText(gates, context.truncated);
+  const selectedBy = selectedByText(gates, context.selectors.truncated);
   if (object.metadata.annotations?.[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
   // An object that bypasses the Gates gets the state too: once its deployment is applied, the webhook suspends it.
   const heldState = isMarked && !isBypassing ? undefined : formatState({ is: 'closed', gates: gates.names });

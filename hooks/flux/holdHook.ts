@@ -8,7 +8,7 @@ import { GATES, KINDS } from '../../api/kinds.ts';
 import type { DecoratorResponse } from '../../api/metacontroller.ts';
 import type { Gate } from '../../api/types.ts';
 import { selectingGateRules } from '../../core/gate/gateSelection.ts';
-import { byRefKey, identityOf, sortedKeys, without } from '../../core/kube/names.ts';
+import { byRefKey, identityOf, without } from '../../core/kube/names.ts';
 import { objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { type GateContext, gatesInAnnotation } from '../../core/objectGates/objectGates.ts';
@@ -74,13 +74,8 @@ export const holdHook: DecoratorHook<FluxObject> = {
     ]);
     const gates = byRefKey([...relatedGates, ...unrelatedGates]);
     const { noCrossNamespaceRefs } = settings;
-    const context: GateContext = {
-      noCrossNamespaceRefs,
-      gates,
-      namespaceLabels,
-      now,
-      candidates: sortedKeys(relatedRefs),
-    };
+    const selectors = { gates: relatedGates, namespaceLabels };
+    const context: GateContext = { noCrossNamespaceRefs, gates, selectors, now };
     const { annotations, isBypassing, requeueAt } = holdMarks(object, context);
     const unrelatedRequeue = isNeverRelated ? NEVER_RELATED_REQUEUE_SECONDS : UNRELATED_REQUEUE_SECONDS;
     const isWritten = Object.keys(annotations).length > 0;

@@ -10,7 +10,7 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { holdsWrite, type WriteContext } from '../../core/admission/fluxWrite.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
-import { byRefKey, identityOf, sortedKeys } from '../../core/kube/names.ts';
+import { byRefKey, refKey, sortedByKey } from '../../core/kube/names.ts';
 import { managedFieldsOf, rolloutsOfObject, unboundRollouts } from '../../core/managedField/managedFields.ts';
 import { needsNoSource } from '../../core/managedField/setManagedFields.ts';
 import { sourceOf } from '../../core/managedField/source.ts';
@@ -98,7 +98,7 @@ async function withOthersUnlessHeld(
 
 /**
  * The Gates that either version of the object names, itself or in its annotation SELECTED_BY, or that may select it.
- * Also the labels of its Namespace if one of these Gates selects by them.
+ * Also the labels of its Namespace if a Gate that may select it selects by them.
  */
 async function readGateContext(
   { object, oldObject, namespace }: Write,
@@ -107,20 +107,18 @@ async function readGateContext(
 ): Promise<GateContext> {
   const versions = [object, oldObject].filter((each) => each !== undefined);
   const reads = gatesToRead(versions, settings, mustList);
-  const [named, selecting] = await Promise.all([
+  const [named, listed] = await Promise.all([
     readGates(reads.refs, cluster),
     reads.list ? listSelecting(namespace, cluster) : undefined,
   ]);
-  const listed = selecting?.gates ?? [];
-  const gates = new Map([...named, ...byRefKey(listed)]);
-  return {
-    noCrossNamespaceRefs: settings.noCrossNamespaceRefs,
-    gates,
-    candidates: selecting ? sortedKeys(listed.map(identityOf)) : reads.candidates,
-    namespaceLabels: await labelsSelectedBy([...gates.values()], namespace, cluster),
-    truncated: selecting?.truncated ?? false,
-    now,
+  const gates = new Map([...named, ...byRefKey(listed?.gates ?? [])]);
+  const selecting = listed?.gates ?? reads.selecting.flatMap((ref) => gates.get(refKey(ref)) ?? []);
+  const selectors = {
+    gates: sortedByKey(selecting),
+    namespaceLabels: await labelsSelectedBy(selecting, namespace, cluster),
+    truncated: listed?.truncated ?? false,
   };
+  return { noCrossNamespaceRefs: settings.noCrossNamespaceRefs, gates, selectors, now };
 }
 
 /**

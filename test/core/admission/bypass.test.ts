@@ -120,7 +120,6 @@ describe('while a deployment bypasses the closed gate, a sync', () => {
           closedGate,
           gate('shop/two', { selects: { labelSelector: { matchLabels: { tier: 'front' } } } }),
         ),
-        namespaceLabels: {},
         now: NOW,
         applier: undefined,
       },

@@ -12,7 +12,7 @@ import { costInReadings } from '../../support/cost.ts';
 import { objectOf } from '../../support/objects.ts';
 import { asRead, decide, gatesByName, kustomization, NOW, owner, rollout, rolloutsByName } from './objects.ts';
 
-const context = { rollouts: rolloutsByName(), gates: gatesByName(), namespaceLabels: {}, now: NOW };
+const context = { rollouts: rolloutsByName(), gates: gatesByName(), now: NOW };
 const GATED = { 'gate.fluxcd.io/gates': 'missing' };
 /** The cost as a multiple of reading the write once; super-linear work costs thousands. */
 const CHEAP = 100;

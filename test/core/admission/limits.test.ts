@@ -7,7 +7,7 @@ import { LIMITS } from '../../../core/limits.ts';
 import { bypassWarning, revertWarning } from '../../../core/objectGates/gateTexts.ts';
 import { foreignText, objectGates } from '../../../core/objectGates/objectGates.ts';
 import { isBypassed } from '../../../core/objectGates/objectState.ts';
-import { kustomization } from './objects.ts';
+import { kustomization, NO_SELECTORS } from './objects.ts';
 
 const each = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i));
 const gates = each(LIMITS.requiredGates + 1, (i) => `gate-${i}`).join();
@@ -22,7 +22,7 @@ describe('an object beyond a limit', () => {
   ];
   it.each(rows)('is held by its number of %s, and no bypass lasts', (_, annotations, message) => {
     const object = kustomization({ annotations });
-    const found = objectGates(object, { gates: new Map(), namespaceLabels: {}, candidates: [], now: 0 });
+    const found = objectGates(object, { gates: new Map(), selectors: NO_SELECTORS, now: 0 });
     expect(found.closed.map((gate) => gate.message)).toEqual([expect.stringMatching(message)]);
     expect(isBypassed({ is: 'bypassed', gates: found.closures }, found.closures)).toBe(false);
   });
@@ -31,7 +31,7 @@ describe('an object beyond a limit', () => {
   it.each([...rows, invalid])(
     'created with %s: Warnings name no Gate that does not exist',
     (_, annotations, message) => {
-      const context = { gates: new Map(), namespaceLabels: {}, candidates: [], rollouts: new Map(), now: 0 };
+      const context = { gates: new Map(), selectors: NO_SELECTORS, rollouts: new Map(), now: 0 };
       const created = { object: kustomization({ annotations }), oldObject: undefined };
       const { warnings } = decideWrite({
         ...created,

@@ -5,6 +5,8 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { ManagedFieldsEntry } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../../api/types.ts';
 import { closedToWrite, decideWrite, type FluxWrite, type WriteContext } from '../../../core/admission/fluxWrite.ts';
+import type { GateSelectors } from '../../../core/gate/gateSelection.ts';
+import { refKey, sortedByKey } from '../../../core/kube/names.ts';
 import { denialText } from '../../../core/objectGates/gateTexts.ts';
 import { gatesToRead } from '../../../core/objectGates/objectGates.ts';
 import { fullText } from '../../../core/text/commands.ts';
@@ -163,14 +165,18 @@ type Denied = { denial: string; warnings: string[] };
 type Stored = { object: FluxObject; warnings: string[]; denial?: undefined };
 
 type TestWrite = Omit<FluxWrite, 'context' | 'closed'> & { context: TestContext };
-/** Without `candidates` no Gates were listed. */
-export type TestContext = Omit<WriteContext, 'candidates'> & Partial<Pick<WriteContext, 'candidates'>>;
+/** Gates of which none selects an object. */
+export const NO_SELECTORS: GateSelectors = { gates: [], namespaceLabels: {} };
 
-/** The write with what the webhook would compute for it. */
+export type TestContext = Omit<WriteContext, 'selectors'> & { namespaceLabels?: Record<string, string> };
+
+/** The write with what the webhook would compute for it without a list of Gates. */
 export function asRead(write: TestWrite): FluxWrite {
   const { object, oldObject } = write;
-  const { candidates } = gatesToRead([object, ...(oldObject ? [oldObject] : [])], {});
-  const context = { candidates, ...write.context };
+  const { namespaceLabels = {}, ...others } = write.context;
+  const { selecting } = gatesToRead([object, ...(oldObject ? [oldObject] : [])], {});
+  const gates = sortedByKey(selecting.flatMap((ref) => others.gates.get(refKey(ref)) ?? []));
+  const context = { ...others, selectors: { gates, namespaceLabels } };
   return { ...write, context, closed: oldObject ? closedToWrite(oldObject, context) : [] };
 }
 

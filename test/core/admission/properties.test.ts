@@ -52,7 +52,7 @@ const rollouts = rolloutsByName(rollout('my-app', '1.1.0', '1.0.0'));
 
 function gatesOf(a: 'opened' | 'closed' | undefined, b: 'opened' | 'closed' | undefined) {
   const gates = [...(a ? [gate('shop/a', { default: a })] : []), ...(b ? [gate('shop/b', { default: b })] : [])];
-  return { rollouts, gates: gatesByName(...gates), namespaceLabels: {}, now: NOW };
+  return { rollouts, gates: gatesByName(...gates), now: NOW };
 }
 
 it('a second pass changes nothing, whatever the Gates are', () => {

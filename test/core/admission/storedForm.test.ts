@@ -26,7 +26,7 @@ function decided(kind: string, before: Spec, after: Spec) {
   return decide({
     object: write(kind, after, { 'reconcile.fluxcd.io/requestedAt': 'now' }),
     oldObject: write(kind, before),
-    context: { rollouts: rolloutsByName(), gates: gatesByName(), namespaceLabels: {}, now: NOW },
+    context: { rollouts: rolloutsByName(), gates: gatesByName(), now: NOW },
     user: 'dashboard',
   });
 }

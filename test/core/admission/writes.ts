@@ -118,7 +118,7 @@ export const itDecides = (rows: readonly Row[]) =>
       context: {
         rollouts: rolloutsByName(rollout('my-app', '1.1.0', '1.0.0')),
         gates: gatesByName(...(row.gates ?? [closedGate])),
-        namespaceLabels: row.namespaceLabels ?? {},
+        ...(row.namespaceLabels && { namespaceLabels: row.namespaceLabels }),
         now: row.now ?? NOW,
         applier: row.applier,
       },

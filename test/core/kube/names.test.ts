@@ -4,7 +4,7 @@ import { refKey, splitNames } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
 import { gatesOfObject } from '../../../core/objectGates/objectGates.ts';
-import { gate, gatesByName, kustomization } from '../admission/objects.ts';
+import { kustomization, NO_SELECTORS } from '../admission/objects.ts';
 
 const many = (count: number, part: string) => new Array(count).fill(part).join(',');
 const LIMIT = LIMITS.namesInAnnotation;
@@ -28,11 +28,9 @@ it('is read up to the limit, and not beyond', () => {
 });
 
 describe('an annotation with more names than are read', () => {
-  const context = { gates: gatesByName(gate('shop/a', { default: 'opened' })), namespaceLabels: {}, candidates: [] };
-
   it.each(['a', '', '!/'])('closes the object, whatever the names are: %j', (part) => {
     const object = kustomization({ annotations: { 'gate.fluxcd.io/gates': `a,${many(LIMIT, part)}` } });
-    expect(gatesOfObject(object, context).tooMany).toBeDefined();
+    expect(gatesOfObject(object, NO_SELECTORS, {}).tooMany).toBeDefined();
   });
 
   it('binds no field, and reports that', () => {

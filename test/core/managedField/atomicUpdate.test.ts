@@ -227,7 +227,6 @@ const contextOf = (from: FluxObject | undefined, rollouts = [my], gates: Gate[] 
   rollouts: rolloutsByName(...rollouts),
   source: from,
   gates: gatesByName(...gates),
-  namespaceLabels: {},
   now: NOW,
 });
 /** The stored object of a write that isn't denied. */

@@ -36,7 +36,6 @@ type StoredContext = { state: 'opened' | 'closed'; versions: string[] };
 const contextOf = ({ state, versions }: StoredContext) => ({
   rollouts: rolloutsByName(rollout('my-app', ...versions)),
   gates: gatesByName(gate('shop/a', { default: state })),
-  namespaceLabels: {},
   now: NOW,
 });
 
