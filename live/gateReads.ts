@@ -10,6 +10,7 @@ import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { isLimit } from '../core/gate/gateRefs.ts';
 import {
   type GateSelectors,
+  isLabelledBefore,
   listOfGatesLabelledBefore,
   reachesBeyond,
   selectingGateLists,
@@ -79,13 +80,20 @@ async function readLists(refs: ReturnType<typeof selectingGateLists>, cluster: C
   return { gates: lists.flatMap(({ listed }) => listed), truncated: lists.some(({ isTruncated }) => isTruncated) };
 }
 
-/** These Gates and those labelled by the version before, with the labels of the Namespace if one selects by them. */
-export async function readSelectors(namespace: string, cluster: ClusterReader): Promise<GateSelectors> {
-  const { gates, truncated } = await readLists(
-    [...selectingGateLists(namespace), listOfGatesLabelledBefore()],
-    cluster,
-  );
-  return { gates, namespaceLabels: await labelsSelectedBy(gates, namespace, cluster), truncated };
+/**
+ * These Gates and those labelled by the version before, with the labels of the Namespace if one selects by them.
+ * @param related the Gates that Metacontroller sent with a Rollout. Those labelled before are among them, so that a
+ * release needs no list of them: the list is for webhooks.
+ */
+export async function readSelectors(
+  namespace: string,
+  cluster: ClusterReader,
+  related?: readonly Gate[],
+): Promise<GateSelectors> {
+  const lists = [...selectingGateLists(namespace), ...(related ? [] : [listOfGatesLabelledBefore()])];
+  const listed = await readLists(lists, cluster);
+  const gates = [...listed.gates, ...(related ?? []).filter(isLabelledBefore)];
+  return { ...listed, gates, namespaceLabels: await labelsSelectedBy(gates, namespace, cluster) };
 }
 
 /** The labels of the Namespace; none if no Gate selects by them. */

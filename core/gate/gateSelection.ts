@@ -59,6 +59,11 @@ export function listOfGatesLabelledBefore(): GateList {
   return { ...GATES, labelSelector: `${SELECTS_ROLLOUTS_LABEL},!${SELECTS_LABEL}` };
 }
 
+/** Whether the Gate is in that list. */
+export function isLabelledBefore({ metadata: { labels = {} } }: Gate): boolean {
+  return SELECTS_ROLLOUTS_LABEL in labels && !(SELECTS_LABEL in labels);
+}
+
 function selectorOf(reach: Reach): string {
   return `${SELECTS_LABEL} in (${reach},${ROLLOUTS_ALONE[reach]})`;
 }

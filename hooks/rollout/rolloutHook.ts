@@ -127,7 +127,8 @@ async function withLiveBlockers(draft: Draft, call: HookCall): Promise<Draft> {
   const carried = await deploymentsToAdopt(draft, call);
   if (!draft.plan.isIrreversible && carried.length === 0) return draft;
   const { inputs } = draft;
-  const selectors = await readSelectors(inputs.rollout.metadata.namespace ?? '', call.cluster);
+  const { namespace = '' } = inputs.rollout.metadata;
+  const selectors = await readSelectors(namespace, call.cluster, [...inputs.gates.values()]);
   const unbound = draftOf({ ...inputs, carried, ...(await readBlockers(inputs, selectors, call)) }, call);
   if (!unbound.plan.isIrreversible && !unbound.plan.dependsOnBindings) return unbound;
   return draftOf({ ...unbound.inputs, ...(await readBound(unbound.inputs, selectors, call)) }, call);

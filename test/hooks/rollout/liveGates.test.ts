@@ -198,9 +198,8 @@ describe('the Gates of a bound object', () => {
     const objects = [bound('prod', { 'gate.fluxcd.io/gates': 'open' }), binding, freeze('open', 'opened')];
     const { reads, tags } = await sync(parent, [imagePolicy(tag), binding], { objects });
     expect(tags?.[0]).toBe(tag);
-    // Of all namespaces a second time: those with the labels of the version before.
-    expect(reads.filter((read) => read === 'list gates')).toHaveLength(2 * lists);
-    expect(reads.filter((read) => read === 'list gates team-a')).toHaveLength(lists);
+    for (const list of ['list gates', 'list gates team-a'])
+      expect(reads.filter((read) => read === list)).toHaveLength(lists);
     expect(reads.filter((read) => read.startsWith('listMetadata'))).toHaveLength(3);
   });
 });

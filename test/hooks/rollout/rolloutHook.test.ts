@@ -173,7 +173,6 @@ describe('sync', () => {
     expect(reads).toEqual([
       'list gates',
       'list gates team-a',
-      'list gates',
       'list rolloutgates team-a spec.rolloutRef.name=app',
       'get gates team-a of-object',
       'get gates team-a own',
@@ -268,7 +267,6 @@ describe('sync', () => {
     const readForGates = [
       'list gates',
       'list gates team-a',
-      'list gates',
       'list rolloutgates team-a spec.rolloutRef.name=app',
       'list clusterrolloutbudgets',
       'list rolloutbudgets team-a',

@@ -4,7 +4,7 @@ import type { Rollout, RolloutSpec } from '../../../api/types.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
 import { validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { rollout } from '../../hooks/rollout/call.ts';
-import { freeze, selecting } from '../../hooks/rollout/sync.ts';
+import { freeze, labelledBefore, selecting } from '../../hooks/rollout/sync.ts';
 import { kubeObject, namespaceOf } from '../../support/objects.ts';
 import { call, write } from './call.ts';
 
@@ -59,9 +59,7 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
     ['of its own namespace', selecting('weekend', 'closed', selects)],
     ['of another one', selecting('weekend', 'closed', { ...selects, namespaceSelector: {} }, 'ops')],
   ])('denies it while a Gate %s still has the labels of the version before', async (_, gate) => {
-    const { 'gate.fluxcd.io/selects': _added, ...before } = gate.metadata.labels;
-    const stored = { ...gate, metadata: { ...gate.metadata, labels: before } };
-    expect(await decide(labelled({}), held, [stored])).toMatchObject({ allowed: false });
+    expect(await decide(labelled({}), held, [labelledBefore(gate)])).toMatchObject({ allowed: false });
   });
 
   it.each<[string, Rollout, Rollout]>([
