@@ -11,7 +11,7 @@ import { EXIT } from '../../tools/kube/problem.ts';
 import { explainObject } from '../../tools/read/explained.ts';
 import { readTarget } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition } from '../command/command.ts';
-import { ANY_OBJECT, outputOption } from '../command/options.ts';
+import { ANY_OBJECT, outputOption, SHOW_KUBECTL } from '../command/options.ts';
 import { forSameCluster } from '../command/sameCluster.ts';
 import { wrapText } from '../terminal/columns.ts';
 import { EXPLAINED_TONES, type Style, styleOf } from '../terminal/style.ts';
@@ -23,12 +23,12 @@ const MAX_COMMANDS = 10;
 export const why: CommandDefinition = {
   description: `Explains why an object is waiting or blocked: the cause, what happens next, and how to release it.
 
-How to release it is a list of commands, each with whether you are allowed to run it.
+How to release it is a list of commands, each with whether you are allowed to run it; -v adds those of kubectl.
 KIND is any kind of rollout-hooks or Flux. A name alone is that of a Rollout.`,
   arguments: [
     { syntax: '<kind/name>', help: 'rollout/my-app, gate/year-end, kustomization/web', completes: ANY_OBJECT },
   ],
-  options: [outputOption('json', 'yaml')],
+  options: [SHOW_KUBECTL, outputOption('json', 'yaml')],
   examples: [
     ['why is 1.2.0 not deployed?', 'why my-app -n shop'],
     ['who has suspended this Kustomization?', 'why kustomization/web -n shop'],
@@ -45,8 +45,10 @@ KIND is any kind of rollout-hooks or Flux. A name alone is that of a Rollout.`,
     }));
     const explanation = { ...found, commands, unread };
     if (options.output) context.terminal.printText(await structuredText(explanation, options.output));
-    else
-      for (const line of explanationLines(explanation, styleOf(context), context.program)) context.terminal.print(line);
+    else {
+      const print: Print = { style: styleOf(context), program: context.program, withKubectl: !!options.showKubectl };
+      for (const line of explanationLines(explanation, print)) context.terminal.print(line);
+    }
     return EXIT.ok;
   },
 };
@@ -54,8 +56,16 @@ KIND is any kind of rollout-hooks or Flux. A name alone is that of a Rollout.`,
 /** The explanation, with command lines for its actions. */
 type Explained = Omit<Explanation, 'actions'> & { commands: CommandView[] };
 
-/** The explanation in sentences. `program`: the name by which the program was called. */
-function explanationLines(explanation: Explained, style: Style, program: string): string[] {
+/** How to print. `program`: the name by which the program was called. */
+interface Print {
+  style: Style;
+  program: string;
+  withKubectl: boolean;
+}
+
+/** The explanation in sentences. */
+function explanationLines(explanation: Explained, print: Print): string[] {
+  const { style } = print;
   const { object, headline, state, causes, next, commands, unread } = explanation;
   const title = `${object.kind} ${refKey(object)}`;
   const head = `${style.symbol(EXPLAINED_TONES[state])} ${style.strong(title)}: ${style.text(headline)}`;
@@ -67,16 +77,15 @@ function explanationLines(explanation: Explained, style: Style, program: string)
     ...sentences.flatMap((text) => wrapText(withFullStop(text), style.columns)),
     ...unread.flatMap((text) => wrapText(style.faint(`Not read: ${withFullStop(text)}`), style.columns)),
     ...(commands.length > 0
-      ? ['', ...commands.slice(0, MAX_COMMANDS).flatMap((view) => commandLines(view, style, program))]
+      ? ['', ...commands.slice(0, MAX_COMMANDS).flatMap((view) => commandLines(view, print))]
       : []),
   ];
 }
 
-/** A command: its effect, whether the user may use it, and its commands, not wrapped, so that they can be pasted. */
+/** An action: its effect, whether the user may take it, and its commands, not wrapped, so that they can be pasted. */
 function commandLines(
   { text, command, kubectl, allowed, lacks }: CommandView,
-  style: Style,
-  program: string,
+  { style, program, withKubectl }: Print,
 ): string[] {
   const right =
     allowed === undefined
@@ -88,7 +97,7 @@ function commandLines(
   return [
     ...wrapText(`To ${text} ${right}`, style.columns),
     // Only the first line of a command is indented: a manifest in it has to begin and end at the margin.
-    ...[...new Set([ours, kubectl])].flatMap((text) =>
+    ...[...new Set(withKubectl ? [ours, kubectl] : [ours])].flatMap((text) =>
       `  ${text}`.split('\n').map((line) => (allowed === false || text !== ours ? style.faint(line) : line)),
     ),
   ];

@@ -86,7 +86,7 @@ describe('a version that waits for a Gate of another namespace and for a Rollout
     ['get-waits', 'get'],
     ['get-wide', 'get -o wide'],
     ['get-name', 'get -o name'],
-    ['why-developer', 'why app'],
+    ['why-developer', 'why app -v'],
     ['why-rolloutgate', 'why rolloutgate/qa', everything],
     ['why-kustomization', 'why ks/app'],
     ['history', 'history app'],
