@@ -14,15 +14,17 @@ import { OUTCOME_TONES, STEP_TONES, type Style, type TerminalTone } from './styl
 /** The tree of an application, without unread kinds: see `unreadLines`. `isQualified`: with the namespace. */
 export function applicationTree(app: Application, style: Style, isQualified: boolean): string[] {
   const name = isQualified ? `${app.namespace}/${app.name}` : app.name;
-  const titles = app.steps.map(({ title }) => widthOf(title));
+  // The head line has the outcome of a deployment that has succeeded.
+  const steps = app.steps.filter(({ kind }) => kind !== 'bake' || app.runs?.outcome !== 'Succeeded');
+  const titles = steps.map(({ title }) => widthOf(title));
   // A long title must not push all details to the right.
   const width = Math.min(Math.max(0, ...titles), 48);
   return [
     ...headLines(name, app, style),
     ...problemLines(app, style),
-    ...app.steps.flatMap((step, index) => {
+    ...steps.flatMap((step, index) => {
       const tone = isOfDeployedVersion(step, app.waiting?.version) ? 'quiet' : STEP_TONES[step.state];
-      return stepLines(step, tone, width, index === app.steps.length - 1, style);
+      return stepLines(step, tone, width, index === steps.length - 1, style);
     }),
     ...nextLines(app, style),
   ];

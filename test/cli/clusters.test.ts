@@ -55,7 +55,6 @@ it('reports a cluster without an answer among the others, with the cause, and en
     `Cluster a
 
 shop-a/web   ✔ 1.0.0 deployed 60s ago
-└─ ✔ Deployment of 1.0.0   completed, without a bake
 
 Cluster c
 ✖ ${REFUSED}
