@@ -168,6 +168,8 @@ export interface ReleaseLookup {
   image?: string;
   /** The Rollout's namespace, which needs the right to the ImageRepository's credentials. */
   namespace: string;
+  /** Whether a decision waits for it, for seconds only: the last failed lookup delays it no longer than the first. */
+  isUrgent?: boolean;
 }
 
 /** The registry's metadata of tags, from a cache. */

@@ -9,6 +9,7 @@ import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { isControlledBy } from '../../core/kube/ownerReferences.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
+import { mayAwaitMetadata } from '../../core/rollout/deployment/rollback.ts';
 import type { Observed } from '../../core/rollout/evaluation/observed.ts';
 import { gatesOfRollouts } from '../../core/rollout/evaluation/requiredGates.ts';
 import { forbiddenProblems, withAllowedRefs } from '../../core/rollout/evaluation/specProblems.ts';
@@ -116,17 +117,18 @@ export function metadataOf(
   rollout: Rollout,
   policy: ImagePolicy | undefined,
   others: readonly string[],
-  { metadata: cache }: HookCall,
+  { metadata: cache, settings, now }: HookCall,
 ): Pick<Observed, 'metadata' | 'awaited'> {
   const ref = policyRef(rollout);
   const repository = policy && repositoryRef(policy);
   if (!ref || !repository) return { metadata: {}, awaited: [] };
   const image = policy.status?.latestRef?.name;
   const { namespace = '' } = rollout.metadata;
+  const isUrgent = mayAwaitMetadata(rollout, settings.onFailure, now);
   const found: Record<string, ReleaseMetadata> = {};
   const awaited: string[] = [];
   for (const wanted of metadataWanted(rollout, policy, others)) {
-    const lookup = { policy: ref, repository, namespace, ...wanted, ...(image && { image }) };
+    const lookup = { policy: ref, repository, namespace, isUrgent, ...wanted, ...(image && { image }) };
     const metadata = cache.lookup(lookup);
     if (metadata) found[wanted.tag] = metadata;
     else if (cache.isAwaited(lookup)) awaited.push(wanted.tag);

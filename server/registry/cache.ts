@@ -47,6 +47,8 @@ interface Entry {
   refused?: boolean;
   /** When it may be fetched (again). */
   dueAt: number;
+  /** The same for an urgent lookup, after a failure. */
+  urgentAt?: number;
 }
 
 interface IdleCache extends ReleaseMetadataCache {
@@ -75,11 +77,13 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
     async work({ lookup, entry }) {
       const metadata = await read(lookup);
       const dueAt = isSha256Digest(lookup.digest) ? Number.POSITIVE_INFINITY : clock() + TAG_MAX_AGE_MS;
-      Object.assign(entry, { metadata, running: false, failures: 0, refused: false, dueAt });
+      Object.assign(entry, { metadata, running: false, failures: 0, refused: false, dueAt, urgentAt: dueAt });
     },
     failed({ lookup, entry }, error) {
       const delay = Math.min(FIRST_RETRY_MS * 2 ** entry.failures, LAST_RETRY_MS);
-      Object.assign(entry, { running: false, failures: entry.failures + 1, dueAt: clock() + delay });
+      const now = clock();
+      const next = { dueAt: now + delay, urgentAt: now + FIRST_RETRY_MS };
+      Object.assign(entry, { running: false, failures: entry.failures + 1, ...next });
       entry.refused = error instanceof RegistryError && !error.transient;
       if (entry.failures === 1) logFailure(lookup, errorText(error));
     },
@@ -129,7 +133,8 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
       const key = keyOf(lookup);
       const entry = entries.get(key) ?? { running: false, failures: 0, dueAt: Number.NEGATIVE_INFINITY };
       entries.set(key, entry);
-      if (!entry.running && entry.dueAt <= clock()) {
+      const dueAt = lookup.isUrgent ? Math.min(entry.dueAt, entry.urgentAt ?? entry.dueAt) : entry.dueAt;
+      if (!entry.running && dueAt <= clock()) {
         entry.running = queue.push({ lookup, entry });
         if (!entry.running) dropped('metadata');
       }

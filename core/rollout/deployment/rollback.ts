@@ -6,7 +6,7 @@
 import { ROLLBACK_BARRIER } from '../../../api/annotations.ts';
 import { GATE_CLOSED, ROLLED_BACK } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { HistoryEntry, VersionInfo } from '../../../api/types.ts';
+import type { HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
 import { approveGateCommands, closedText, type GateResult } from '../../gate/evaluateGates.ts';
 import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
@@ -54,6 +54,17 @@ interface RollbackInputs {
 /** The time after the failure for which missing metadata delays the rollback: a registry may not answer at all. */
 const METADATA_WAIT_MS = 15_000;
 
+function metadataAwaitedUntil({ bakeEndTime }: HistoryEntry): EpochMs {
+  return (parseTime(bakeEndTime) ?? Number.NEGATIVE_INFINITY) + METADATA_WAIT_MS;
+}
+
+/** Whether a rollback of the newest deployment may wait for missing metadata now. */
+export function mayAwaitMetadata({ spec, status }: Rollout, byDefault: OnFailure, now: EpochMs): boolean {
+  const [head] = status?.history ?? [];
+  if (head?.bakeStatus !== 'Failed' || head.rolledBackFrom !== undefined) return false;
+  return (spec?.onFailure ?? byDefault) === 'Rollback' && now < metadataAwaitedUntil(head);
+}
+
 /** The rollback, or why there is none; undefined if nothing has failed, or spec.onFailure is not Rollback. */
 export function rollbackOf(inputs: RollbackInputs): Rollback | undefined {
   const { history, config } = inputs;
@@ -99,7 +110,7 @@ function refusalOf(head: HistoryEntry, target: HistoryEntry, inputs: RollbackInp
       barrier === config.barrier ? 'spec.rollback.barrier' : `the release's annotation ${ROLLBACK_BARRIER}`;
     return { reason: 'Barrier', text: `${barrier} cannot be undone (${source})` };
   }
-  const until = (parseTime(head.bakeEndTime) ?? Number.NEGATIVE_INFINITY) + METADATA_WAIT_MS;
+  const until = metadataAwaitedUntil(head);
   const unknown = since.find(({ version }) => isBare(version) && awaited.includes(version.tag));
   if (unknown && now < until) {
     const { tag } = unknown.version;

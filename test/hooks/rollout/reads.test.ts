@@ -1,9 +1,11 @@
 /** A sync of a Rollout costs what concerns the Rollout: reads of other objects, and lists, are counted. */
 import { expect, it } from 'vitest';
+import type { ReleaseLookup } from '../../../api/ports.ts';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
+import { formatTime } from '../../../core/kube/time.ts';
 import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
 import { namespaceOf, objectOf } from '../../support/objects.ts';
-import { fakeCall, imagePolicy, request, rollout } from './call.ts';
+import { fakeCall, imagePolicy, NOW, request, rollout } from './call.ts';
 import { deployed } from './sync.ts';
 
 /** Kustomizations, each bound to a Rollout of its name, which call `onRead` when their annotations are read. */
@@ -68,4 +70,22 @@ it('many Rollouts that watch all namespaces list these, and their HealthChecks, 
   for (const each of rollouts) await rolloutHook.sync(request(each, [imagePolicy('1.0.0')]), call);
   const lists = reads.filter((read) => /namespaces|healthchecks/.test(read));
   expect(lists).toEqual(['listMetadata namespaces', 'pages healthchecks']);
+});
+
+it.each([
+  ['is urgent while a rollback waits for it', 'Rollback', NOW - 14_000, {}, true],
+  ['is not urgent once the rollback no longer waits', 'Rollback', NOW - 15_000, {}, false],
+  ['is not urgent if the failed deployment is a rollback', 'Rollback', NOW - 1000, { rolledBackFrom: '1.0.1' }, false],
+  ['is not urgent without a rollback', 'Continue', NOW - 1000, {}, false],
+] as const)('the metadata of a failed release %s', async (_, onFailure, endedAt, entry, expected) => {
+  const failed = { ...deployed.history![0]!, bakeStatus: 'Failed', bakeEndTime: formatTime(endedAt), ...entry };
+  const { call } = fakeCall({ objects: [imagePolicy('1.0.0')] });
+  const urgent: (boolean | undefined)[] = [];
+  const metadata = {
+    lookup: ({ isUrgent }: ReleaseLookup) => void urgent.push(isUrgent),
+    isAwaited: () => true,
+  };
+  const parent = rollout({ onFailure }, { ...deployed, history: [failed] });
+  await rolloutHook.sync(request(parent, [imagePolicy('1.0.0')]), { ...call, metadata });
+  expect(new Set(urgent)).toEqual(new Set([expected]));
 });

@@ -148,6 +148,23 @@ describe('Q12: a failure', () => {
     expect(await cache.settled()).toEqual({ version: '1.1.0' });
   });
 
+  it('delays an urgent lookup only for ten seconds, however many came before', async () => {
+    const server = await registry({ status: 500 });
+    const cache = cacheOn(registryObjects(server.host));
+    for (const pause of [10, 20, 40, 80]) {
+      await cache.settled();
+      cache.pass(pause);
+    }
+    await cache.settled();
+    expect(server.requests).toHaveLength(5);
+    cache.pass(9);
+    await cache.settled('1.1.0', { isUrgent: true });
+    expect(server.requests).toHaveLength(5);
+    cache.pass(1);
+    await cache.settled('1.1.0', { isUrgent: true });
+    expect(server.requests).toHaveLength(6);
+  });
+
   it('of the registry keep the known metadata', async () => {
     const state: { status?: number } = {};
     const server = await registry(state);

@@ -1,6 +1,6 @@
 /** A cluster with an ImageRepository and a pull secret, and a metadata cache on it. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { ClusterReader } from '../../../api/ports.ts';
+import type { ClusterReader, ReleaseLookup } from '../../../api/ports.ts';
 import { fakeCluster, pluralOf } from '../../../dev/fakes/ports.ts';
 import { createMetadataCache } from '../../../server/registry/cache.ts';
 import { registrySockets } from '../../../server/registry/sockets.ts';
@@ -52,6 +52,8 @@ function reader({ objects, served, reads }: RegistryObjects): ClusterReader {
   });
 }
 
+type Rest = Partial<Pick<ReleaseLookup, 'digest' | 'namespace' | 'isUrgent'>>;
+
 export function cacheOn(of: RegistryObjects, timeoutMs = 2000) {
   let now = 0;
   const warnings: string[] = [];
@@ -78,11 +80,10 @@ export function cacheOn(of: RegistryObjects, timeoutMs = 2000) {
       repository = ref;
     },
     idle: cache.idle,
-    lookup: (tag = '1.1.0', rest: { digest?: string; namespace?: string } = {}) =>
-      cache.lookup({ ...own, repository, tag, ...rest }),
+    lookup: (tag = '1.1.0', rest: Rest = {}) => cache.lookup({ ...own, repository, tag, ...rest }),
     isAwaited: () => cache.isAwaited({ ...own, repository, tag: '1.1.0' }),
     /** Looks up, waits for the reads that this started, and looks up again. */
-    async settled(tag = '1.1.0', rest: { digest?: string; namespace?: string } = {}) {
+    async settled(tag = '1.1.0', rest: Rest = {}) {
       cache.lookup({ ...own, repository, tag, ...rest });
       await cache.idle();
       return cache.lookup({ ...own, repository, tag, ...rest });
