@@ -139,6 +139,10 @@ export interface FluxBinding {
        * The revision that a Kustomization applied and found ready with its current spec; of a HelmRelease the digest of the released chart's artifact.
        */
       applied?: string;
+      /**
+       * Whether a Kustomization applied another revision before, with the same deployments. Then this one is newer than the deployments, even if the source has a newer one by now.
+       */
+      reapplied?: boolean;
     };
     /**
      * The state of the object's Rollouts and Gates, from which the status is computed. It may be late: by 15 seconds for an opening or closing, by ten minutes for a deployment that Flux has not applied.

@@ -1234,6 +1234,9 @@ export const SCHEMAS: Record<string, object> = {
        },
        "applied": {
         "type": "string"
+       },
+       "reapplied": {
+        "type": "boolean"
        }
       }
      },

@@ -35,7 +35,8 @@ export function carries(deployments: readonly DeploymentRef[] | undefined, deplo
  * - a HelmRelease has released the artifact that its source has fetched of the deployment;
  * - a bound OCIRepository has fetched the tag;
  * - a bound Kustomization has applied its source's newest artifact, and if the same Rollout manages that source too,
- *   this artifact is the deployment's.
+ *   this artifact is the deployment's. The newest artifact of another source may change before each apply ends, as that
+ *   of a Git repository with many commits: then the second artifact that is applied with the deployment proves it.
  */
 export function provesApply(
   { metadata, spec }: FluxBinding,
@@ -52,10 +53,10 @@ export function provesApply(
   // A source of an unknown kind can't be compared, so Flux's report suffices.
   if (!spec.source) return true;
   if (!source) return false;
+  const isNewest = (source.status?.artifact as Artifact | undefined)?.revision === observed.applied;
   const isOfSameNamespace = spec.source.namespace === metadata.namespace;
-  if (isOfSameNamespace && rolloutsOfObject(source).includes(deployment.rollout) && !hasFetched(source, deployment))
-    return false;
-  return (source.status?.artifact as Artifact | undefined)?.revision === observed.applied;
+  const isManaged = isOfSameNamespace && rolloutsOfObject(source).includes(deployment.rollout);
+  return isManaged ? isNewest && hasFetched(source, deployment) : isNewest || observed.reapplied === true;
 }
 
 /** Whether a HelmRelease reports the artifact of its source. */
@@ -102,7 +103,9 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
   const isAsBefore = areSame(before.deployed ?? [], deployed);
   if (proof) {
     const isLatched = deployed.every((deployment) => carries(binding?.status?.applied, deployment));
-    return isAsBefore && isLatched ? before : seen;
+    if (isAsBefore && isLatched) return before;
+    const isOther = before.applied !== undefined && before.applied !== proof.applied;
+    return { ...seen, ...(isAsBefore && (before.reapplied || isOther) && { reapplied: true }) };
   }
   const isComing = object.spec?.suspend !== true || object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
   return isAsBefore || isComing ? before : seen;
@@ -110,7 +113,8 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
 
 /**
  * The revision that the object has fetched, or has applied with its current spec and found ready (docs/facts.md, F8).
- * undefined for a suspended object, whose Ready may be out of date.
+ * undefined for a suspended object, whose Ready may be out of date. A Kustomization keeps its revision while it applies
+ * the next one.
  */
 function proofOf(object: FluxObject): ObservedDeployments | undefined {
   const { kind, metadata, spec, status } = object;
@@ -120,7 +124,8 @@ function proofOf(object: FluxObject): ObservedDeployments | undefined {
   }
   const ready = findCondition(status?.conditions, 'Ready');
   if (spec?.suspend === true || !isCurrent(object)) return undefined;
-  if (ready?.status !== 'True' || ready.observedGeneration !== metadata.generation) return undefined;
+  const isProven = ready?.status === 'True' || (ready?.status === 'Unknown' && kind === 'Kustomization');
+  if (!isProven || ready.observedGeneration !== metadata.generation) return undefined;
   const revision = kind === 'Kustomization' ? boundedRevision(status?.lastAppliedRevision) : undefined;
   const applied = kind === TRACKING_KIND ? releasedDigest(object) : revision;
   return applied === undefined ? undefined : { applied };

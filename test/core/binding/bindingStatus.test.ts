@@ -274,6 +274,16 @@ describe('status of a FluxBinding', () => {
     expect(bindingStatus({ ...binding, status }, related, NOW + 60_000), 'a minute later').toEqual(status);
   });
 
+  it.each([
+    { title: 'a source that is always newer', object: ofGit(synced('main@sha1:0')), source: git, proven: [head] },
+    { title: 'the source of the same Rollout', object: ofSource('1.1.0@sha256:0'), source: oci, proven: undefined },
+  ])('counts the second artifact that was applied with the version as its proof: $title', ({ object, ...row }) => {
+    const binding = bound(object);
+    const again = { ...binding.spec!, observed: { ...binding.spec!.observed, reapplied: true } };
+    const report = reportWith(binding.spec, rolloutsByName(my), [], NOW);
+    expect(bindingStatus({ ...binding, spec: again }, { report, source: row.source }, NOW).applied).toEqual(row.proven);
+  });
+
   it('of two Rollouts, only the one that bypasses the closed Gate gets its new version', () => {
     const object = kustomization({
       annotations: {

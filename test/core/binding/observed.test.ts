@@ -70,7 +70,37 @@ const rows: Row[] = [
     'a newer artifact applied while the proof is still awaited',
     kustomization({ ...at2, status: ready('main@sha1:2') }),
     APPLIED,
-    { deployed: [two], applied: 'main@sha1:2' },
+    { deployed: [two], applied: 'main@sha1:2', reapplied: true },
+  ),
+  row(
+    'that artifact still applied',
+    kustomization({ ...at2, status: ready('main@sha1:2') }),
+    { deployed: [two], applied: 'main@sha1:2', reapplied: true },
+    'as before',
+  ),
+  row(
+    'another deployment since two artifacts were applied',
+    kustomization({ ...at2, status: ready('main@sha1:3') }),
+    { deployed: [one], applied: 'main@sha1:2', reapplied: true },
+    { deployed: [two], applied: 'main@sha1:3' },
+  ),
+  row(
+    'Flux at work on a commit, after it has applied an older one with the present spec',
+    kustomization({ ...at2, status: { ...reconciling, lastAppliedRevision: 'main@sha1:1' } }),
+    before,
+    APPLIED,
+  ),
+  row(
+    'Flux at work on a commit, after it has applied an older one with an earlier spec',
+    kustomization({ ...at2, status: { ...reconciling, observedGeneration: 2, lastAppliedRevision: 'main@sha1:1' } }),
+    before,
+    'as before',
+  ),
+  row(
+    'a commit that could not be applied',
+    kustomization({ ...at2, status: { ...ready('main@sha1:1'), conditions: [{ type: 'Ready', status: 'False' }] } }),
+    before,
+    'as before',
   ),
   row(
     'a newer artifact applied once the deployment is proven',
