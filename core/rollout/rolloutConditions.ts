@@ -26,19 +26,12 @@ import type { DeploymentDecision } from './decideDeployment.ts';
 import { type BakeSettings, bakeEnd, bakeUntil, failsAt } from './deployment/bake.ts';
 import { bakeSummary, deploymentSummary, MARKED_SUCCESSFUL, readyMessage } from './deployment/deploymentMessages.ts';
 import { isInRecovery } from './deployment/entry.ts';
-import {
-  type FailedCheck,
-  healthChecksLeftOut,
-  healthChecksMissing,
-  notReady,
-  unhealthyMessage,
-} from './deployment/healthChecks.ts';
+import { type FailedCheck, healthChecksLeftOut, healthChecksMissing, notReady } from './deployment/healthChecks.ts';
 import { hasNoBake, isUnfinished } from './deployment/history.ts';
 import { targetName, unapplied } from './deployment/progress.ts';
 import { rollbackCondition } from './deployment/rollback.ts';
 import { BLOCKER_KINDS, heldByPin, READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
-import { isForward } from './evaluation/nextVersion.ts';
 import type { Observed, RolloutContext } from './evaluation/observed.ts';
 import { blockingNames } from './evaluation/rolloutGates.ts';
 import { type Requests, requestedText, unknownBypass } from './evaluation/rolloutRequests.ts';
@@ -67,8 +60,13 @@ export function nextConditions(
     [HEALTH_CHECKS_MISSING, healthChecksMissing(observed, rollout)],
   ];
   const over = new Set(transient.flatMap(([type, condition]) => (condition ? [] : [type])));
-  const blocked = blockedCondition(context, evaluation);
-  const waits = [blocked, upstream, budget, rolloutGates].filter((condition) => condition !== undefined);
+  const blocked = blockedCondition(evaluation);
+  const waits: Wait[] = [
+    { type: evaluation.reported[0]?.type, condition: blocked },
+    { type: 'Upstream', condition: upstream },
+    { type: 'Budget', condition: budget },
+    { type: 'RolloutGate', condition: rolloutGates },
+  ];
   const ready = readyNow(context, evaluation, waits, problems);
   const conditions = [
     evaluation.rolloutGatesResult.condition,
@@ -80,53 +78,29 @@ export function nextConditions(
   return setConditions(lasting, conditions, now);
 }
 
-// The blockers of the next version, in conditions: every wait has a sentence.
+// The blockers of the next version, in conditions.
 
-/** DeploymentBlocked: the first blocker gives the reason; the message names all. */
-function blockedCondition({ observed, state }: RolloutContext, evaluation: Evaluation): NewCondition {
-  const { rollout } = observed;
-  const [head] = state.history;
-  const { choice, unhealthy, blockers, young } = evaluation;
-  const { version } = choice;
-  const isManual = choice.trigger === 'Manual';
-  // As in the Go controller, also while no version waits.
-  const health = isForward(choice)
-    ? unhealthy.slice(0, 1).map((check) => ({ reason: UNHEALTHY, text: unhealthyMessage(check), commands: [] }))
-    : [];
-  const requested = isManual && version !== undefined ? requestedText(rollout, version) : '';
-  const inputs = { by: requested && `, ${requested},`, head, evaluation };
-  const waits = BLOCKER_KINDS.flatMap(({ type, sentence }) => {
-    if (!sentence) return [];
-    const first = blockers.find((each) => each.type === type && each.version === version && isBlockerReported(each));
-    if (!first || version === undefined) return [];
-    const found = sentence({ ...inputs, version, until: first.until });
-    const { text, commands = [] } = typeof found === 'string' ? { text: found } : found;
-    return [{ reason: first.reason, text, commands }];
-  });
-  const all = [...health, ...waits];
-  if (all[0]) {
-    const commands = all.flatMap((each) => each.commands);
-    return { ...trueCondition(DEPLOYMENT_BLOCKED, all[0].reason, all.map(({ text }) => text).join('; ')), commands };
-  }
-  const age = blockers.find(({ type }) => type === 'MinimumAge');
-  if (age && young[0]) {
-    const why = 'spec.minimumReleaseAge counts from when it was first seen';
-    return trueCondition(
-      DEPLOYMENT_BLOCKED,
-      age.reason,
-      `Version ${young[0].tag} waits until ${young[0].deployableAt}: ${why}`,
-    );
-  }
-  return falseCondition(DEPLOYMENT_BLOCKED, isManual ? 'ManualDeployment' : 'HealthChecksHealthy', '');
+/** A kind of blocker, and the condition that reports it. */
+interface Wait {
+  type: Blocker['type'] | undefined;
+  condition: NewCondition | undefined;
 }
 
-const UNHEALTHY = 'UnhealthyHealthChecks';
-
-/**
- * Whether DeploymentBlocked reports the blocker. A failure that is about to be rolled back is reported by RolledBack.
- */
-function isBlockerReported({ type, effect }: Blocker): boolean {
-  return type !== 'Failure' || effect === 'Blocks';
+/** DeploymentBlocked: the first wait gives the reason; the message names all. */
+function blockedCondition({ choice, reported }: Evaluation): NewCondition {
+  const [first] = reported;
+  if (!first) {
+    return falseCondition(
+      DEPLOYMENT_BLOCKED,
+      choice.trigger === 'Manual' ? 'ManualDeployment' : 'HealthChecksHealthy',
+      '',
+    );
+  }
+  const message = reported.map(({ text }) => text).join('; ');
+  return {
+    ...trueCondition(DEPLOYMENT_BLOCKED, first.reason, message),
+    commands: reported.flatMap(({ commands }) => commands),
+  };
 }
 
 /** Copied: whether spec.targetRepository has the release. */
@@ -292,12 +266,12 @@ function namesOrCount(names: readonly string[], what: string): string {
 
 /**
  * The condition Ready; undefined if it stays as it is. A problem hides the state of the deployment while it lasts.
- * @param waits the conditions of waits, which Ready repeats before the first deployment
+ * @param waits Ready repeats the first of them before the first deployment
  */
 function readyNow(
   context: RolloutContext,
   { choice }: Evaluation,
-  waits: readonly NewCondition[],
+  waits: readonly Wait[],
   problems: readonly string[],
 ): NewCondition | undefined {
   const { observed, state } = context;
@@ -329,11 +303,12 @@ export function isTemporary(condition: Condition | undefined): boolean {
 }
 
 /** Ready restored from the newest deployment, or from the waits before the first one. */
-function restoredReady(head: HistoryEntry | undefined, rollout: Rollout, waits: readonly NewCondition[]): NewCondition {
+function restoredReady(head: HistoryEntry | undefined, rollout: Rollout, waits: readonly Wait[]): NewCondition {
   if (!head) {
-    const shown = waits.map((wait) => (READY_REASONS.includes(wait.type) ? { ...wait, reason: wait.type } : wait));
-    const wait = shown.find(({ reason }) => READY_REASONS.includes(reason));
-    if (wait) return { ...wait, ...falseCondition(READY, wait.reason, wait.message) };
+    for (const { type, condition } of waits) {
+      const reason = type && BLOCKER_KINDS[type].readyReason;
+      if (reason && condition) return { ...condition, ...falseCondition(READY, reason, condition.message) };
+    }
     return falseCondition(READY, 'RolloutSucceeded', 'No release candidates found');
   }
   const message = head.bakeStatusMessage ?? '';

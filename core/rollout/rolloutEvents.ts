@@ -126,9 +126,11 @@ function readyEvent(ready: Condition): NewEvent {
 }
 
 /** Events for DeploymentBlocked. Health gets an Event only if nothing else blocks the next version. */
-function blockEvents({ choice, blockers, unhealthy: [check] }: Evaluation, blocked: Condition): NewEvent[] {
-  const hasEvent = BLOCKER_KINDS.some((kind) => kind.hasEvent && kind.readyReason === blocked.reason);
-  if (hasEvent) return [eventOf('Normal', blocked)];
+function blockEvents(
+  { choice, blockers, reported: [first], unhealthy: [check] }: Evaluation,
+  blocked: Condition,
+): NewEvent[] {
+  if (first && BLOCKER_KINDS[first.type].hasEvent) return [eventOf('Normal', blocked)];
   const types = new Set(blockers.map(({ type }) => type));
   const isNext = choice.is === 'next' && !types.has('RolloutGate') && !types.has('Bake');
   if (!isNext || !types.has('Health') || !check) return [];

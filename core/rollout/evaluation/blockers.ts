@@ -13,16 +13,13 @@ import {
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, HealthCheck, HistoryEntry, RolloutGate, VersionInfo } from '../../../api/types.ts';
-import { verdictText } from '../../approval/approvalVerdict.ts';
-import { approveGateCommands, closedText, type GateResult } from '../../gate/evaluateGates.ts';
+import type { GateResult } from '../../gate/evaluateGates.ts';
 import { identityOf, isNamespaceName, isObjectName } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { IMAGE_POLICY_NOT_FOUND, illegalTag, policyRef } from '../../policy/imagePolicy.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { pinRecordOf } from '../../record/pinRecord.ts';
-import type { TextWithCommands } from '../../text/commands.ts';
-import { firstFew } from '../../text/firstFew.ts';
 import { bakeUntil } from '../deployment/bake.ts';
 import { hasNoBake, isUnfinished } from '../deployment/history.ts';
 import { holdsAfterFailure, type Rollback } from '../deployment/rollback.ts';
@@ -32,7 +29,7 @@ import { type Choice, isForward, RELEASE_TOO_YOUNG, type YoungRelease } from './
 import type { Observed, RolloutContext } from './observed.ts';
 import { allows, allowsNothing, type RolloutGatesResult, scheduledOpening } from './rolloutGates.ts';
 import { type Requests, unknownBypass } from './rolloutRequests.ts';
-import { approveRolloutGateCommand, type RequiredApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
+import { type RequiredApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
 
 /** The part of an evaluation from which blockers are found. */
 export interface BlockerSources {
@@ -61,24 +58,9 @@ interface BlockerInputs extends BlockerSources, RolloutContext {
   head: HistoryEntry | undefined;
 }
 
-/** The inputs of a sentence. */
-interface SentenceInputs {
-  /** `, requested by alice at …,`, or nothing. */
-  by: string;
-  /** The version that waits. */
-  version: string;
-  head: HistoryEntry | undefined;
-  /** The end of the kind's first blocker. */
-  until: string | undefined;
-  evaluation: Pick<BlockerInputs, 'closed' | 'requiredApprovals'> & { copy?: CopyState | undefined };
-}
-
 interface BlockerKind {
-  type: Blocker['type'];
   /** The source of such blockers. Absent if they are found only once nothing else blocks. */
   find?(inputs: BlockerInputs): Blocker[];
-  /** The sentence in DeploymentBlocked. Absent if the wait has its own condition. */
-  sentence?(inputs: SentenceInputs): string | TextWithCommands;
   /**
    * The reason of Ready while this wait holds the first deployment: DeploymentBlocked's reason, or the type of the
    * wait's own condition.
@@ -89,37 +71,29 @@ interface BlockerKind {
 }
 
 /** The kinds of blockers in the order of `status.blockers`: DeploymentBlocked has the reason of the first. */
-export const BLOCKER_KINDS: readonly BlockerKind[] = [
-  { type: 'Problem', find: problemBlockers },
-  { type: 'Health', find: healthBlockers },
-  { type: 'Gate', find: gateBlockers, sentence: gatesText, readyReason: GATE_CLOSED, hasEvent: true },
-  { type: 'Bake', find: bakeBlockers, sentence: bakeText },
-  {
-    type: 'Failure',
-    find: failureBlockers,
-    sentence: ({ version, head }) => `Version ${version} waits: ${head?.version.tag} has failed; ${AFTER_FAILURE}`,
-  },
-  {
-    type: 'Approvals',
-    find: approvalBlockers,
-    sentence: approvalsSentence,
-    readyReason: WAITING_FOR_APPROVALS,
-    hasEvent: true,
-  },
-  { type: 'Upstream', find: upstreamBlockers, readyReason: WAITING_FOR_ROLLOUTS },
-  { type: 'RolloutGate', find: rolloutGateBlockers, readyReason: WAITING_FOR_ROLLOUT_GATES },
-  { type: 'MinimumAge', find: minimumAgeBlockers, readyReason: RELEASE_TOO_YOUNG, hasEvent: true },
-  { type: 'PinnedVersion', find: pinBlockers },
-  { type: 'Copy', sentence: copyText, readyReason: WAITING_FOR_COPY },
-  { type: 'Budget', readyReason: WAITING_FOR_BUDGET },
-];
+export const BLOCKER_KINDS: Readonly<Record<Blocker['type'], BlockerKind>> = {
+  Problem: { find: problemBlockers },
+  Health: { find: healthBlockers },
+  Gate: { find: gateBlockers, readyReason: GATE_CLOSED, hasEvent: true },
+  Bake: { find: bakeBlockers },
+  Failure: { find: failureBlockers },
+  Approvals: { find: approvalBlockers, readyReason: WAITING_FOR_APPROVALS, hasEvent: true },
+  Upstream: { find: upstreamBlockers, readyReason: WAITING_FOR_ROLLOUTS },
+  RolloutGate: { find: rolloutGateBlockers, readyReason: WAITING_FOR_ROLLOUT_GATES },
+  MinimumAge: { find: minimumAgeBlockers, readyReason: RELEASE_TOO_YOUNG, hasEvent: true },
+  PinnedVersion: { find: pinBlockers },
+  Copy: { readyReason: WAITING_FOR_COPY },
+  Budget: { readyReason: WAITING_FOR_BUDGET },
+};
 
 /** The reasons with which Ready repeats a wait before the first deployment. */
-export const READY_REASONS: readonly string[] = BLOCKER_KINDS.flatMap(({ readyReason }) => readyReason ?? []);
+export const READY_REASONS: readonly string[] = Object.values(BLOCKER_KINDS).flatMap(
+  ({ readyReason }) => readyReason ?? [],
+);
 
 /** All blockers but the copy and the budgets: a copy begins, and a slot is requested, once none of these blocks. */
 export function findBlockers(inputs: BlockerInputs): Blocker[] {
-  return BLOCKER_KINDS.flatMap(({ find }) => find?.(inputs) ?? []);
+  return Object.values(BLOCKER_KINDS).flatMap(({ find }) => find?.(inputs) ?? []);
 }
 
 /** Whether one of them blocks `version`. One without a version blocks every version. */
@@ -170,6 +144,9 @@ function problemsOfOthers({ observed, state, requests, choice, head }: BlockerIn
   });
 }
 
+/** Reason of DeploymentBlocked. */
+export const UNHEALTHY_HEALTH_CHECKS = 'UnhealthyHealthChecks';
+
 /** The unhealthy checks. They don't hold the first deployment: nothing was healthy before it. */
 function healthBlockers({ choice, head, unhealthy }: BlockerInputs): Blocker[] {
   const { version } = choice;
@@ -177,7 +154,7 @@ function healthBlockers({ choice, head, unhealthy }: BlockerInputs): Blocker[] {
   return unhealthy.map(({ metadata, status }) => ({
     type: 'Health',
     effect: 'Blocks',
-    reason: 'UnhealthyHealthChecks',
+    reason: UNHEALTHY_HEALTH_CHECKS,
     version,
     object: { kind: KINDS.HealthCheck.kind, ...identityOf({ metadata }) },
     ...times({ since: parseTime(status?.lastChangeTime) }),
@@ -360,41 +337,4 @@ function times({ since, until }: { since?: EpochMs | undefined; until?: EpochMs 
     ...(since !== undefined && { since: formatTime(since) }),
     ...(until !== undefined && { until: formatTime(until) }),
   };
-}
-
-// The sentences in DeploymentBlocked.
-
-const AFTER_FAILURE =
-  'request retry, or unblock-failed to let automation deploy the next version, or deploy a version manually';
-
-/** Gates and RolloutGates that one sentence names. */
-const MAX_GATES_IN_SENTENCE = 5;
-
-function gatesText({ version, by, evaluation: { closed } }: SentenceInputs): TextWithCommands {
-  return {
-    text: `Version ${version}${by} waits: ${closedText(closed)}`,
-    commands: approveGateCommands(closed).slice(0, MAX_GATES_IN_SENTENCE),
-  };
-}
-
-/** Missing approvals are reported even while a bake runs, because approving takes longer. */
-function approvalsSentence({ version, by, evaluation: { requiredApprovals } }: SentenceInputs): TextWithCommands {
-  const missing = requiredApprovals.filter(({ verdict }) => !verdict.enough);
-  const all = firstFew(
-    missing.map(({ gate, verdict }) => `RolloutGate '${gate.metadata.name}' has ${verdictText(verdict)}`),
-    MAX_GATES_IN_SENTENCE,
-  );
-  return {
-    text: `Version ${version}${by} waits for approvals: ${all}`,
-    commands: missing.slice(0, 1).map(({ gate }) => approveRolloutGateCommand(gate, version)),
-  };
-}
-
-function bakeText({ version, head, until }: SentenceInputs): string {
-  return `Version ${version} waits for the bake of ${head?.version.tag}${until === undefined ? '' : ` until ${until}`}`;
-}
-
-function copyText({ version, by, evaluation: { copy } }: SentenceInputs): string {
-  const message = copy && copy.progress.state !== 'Copied' ? copy.progress.message : '';
-  return `Version ${version}${by} waits for its copy to ${copy?.url}: ${message}`;
 }

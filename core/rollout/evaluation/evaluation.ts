@@ -25,6 +25,7 @@ import {
   youngUntil,
 } from './nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutContext } from './observed.ts';
+import { type ReportedWait, reportedWaits } from './reportedWaits.ts';
 import { evaluateGatesFor, type StoredApproval, storedApproval } from './requiredGates.ts';
 import { evaluateRolloutGates, type Rejection, rejectedBy, rejections, shownBypass } from './rolloutGates.ts';
 import {
@@ -46,6 +47,8 @@ export interface Evaluation extends BlockerSources {
   storedApprovals: StoredApproval[];
   /** All blockers except budgets: a slot is requested only when nothing else blocks. */
   blockers: Blocker[];
+  /** The waits in DeploymentBlocked. */
+  reported: ReportedWait[];
   /** The copy of the release that spec.targetRepository is to have. */
   copy?: CopyState;
   /**
@@ -62,21 +65,22 @@ export function evaluateRollout(context: RolloutContext): Evaluation {
   const { observed, state, config, now } = context;
   const { rolloutGates } = observed;
   const [head] = state.history;
-  const { gateApprovals, rejected, withdrawn, automatic, ...found } = versionsNow(context);
-  const choice = chooseNext(context, { ...found, automatic });
+  const { gateApprovals, rejected, withdrawn, automatic, ...versions } = versionsNow(context);
+  const choice = chooseNext(context, { ...versions, automatic });
   const { trigger, version } = choice;
   const required = evaluateGatesFor(context, version);
   const needsNoApprovals = trigger === 'Rollback' || (trigger === 'InitialVersion' && !config.gateFirstDeployment);
   const requiredApprovals = version === undefined || needsNoApprovals ? [] : verdictsOn(gateApprovals, version);
   const sources: BlockerSources = {
-    ...found,
+    ...versions,
     choice,
     unhealthy: checksForNext(observed, head, config).filter(isUnhealthy),
     closed: required.closed,
     requiredApprovals,
   };
-  const blockers = findBlockers({ ...sources, ...context, head });
-  const copy = copyState(observed, state, deployableNow({ choice, blockers }));
+  const found = findBlockers({ ...sources, ...context, head });
+  const copy = copyState(observed, state, deployableNow({ choice, blockers: found }));
+  const blockers = [...found, ...copyBlockers(copy)];
   const listings = version === undefined ? [] : rolloutGates.flatMap((gate) => listingOf(gate, version));
   const storedApprovals = [...required.approvals, ...requiredApprovals.flatMap(countedApprovals), ...listings];
   return {
@@ -85,7 +89,8 @@ export function evaluateRollout(context: RolloutContext): Evaluation {
     withdrawn,
     automatic,
     ...(copy && { copy }),
-    blockers: [...blockers, ...copyBlockers(copy)],
+    blockers,
+    reported: reportedWaits(context, { ...sources, blockers, copy }),
     bypassed: required.bypassed,
     storedApprovals: storedApprovals.slice(0, MAX_APPROVALS_IN_HISTORY),
     requeueAt: [...required.requeueAt, ...requeueTimes(sources, gateApprovals, now)],

@@ -1,0 +1,121 @@
+/** The waits in DeploymentBlocked, and their sentences. */
+import type { Blocker, HealthCheck, HistoryEntry } from '../../../api/types.ts';
+import { verdictText } from '../../approval/approvalVerdict.ts';
+import { approveGateCommands, closedText } from '../../gate/evaluateGates.ts';
+import type { TextWithCommands } from '../../text/commands.ts';
+import { firstFew } from '../../text/firstFew.ts';
+import { unhealthyMessage } from '../deployment/healthChecks.ts';
+import { type BlockerSources, UNHEALTHY_HEALTH_CHECKS } from './blockers.ts';
+import type { CopyState } from './copy.ts';
+import { isForward } from './nextVersion.ts';
+import type { RolloutContext } from './observed.ts';
+import { requestedText } from './rolloutRequests.ts';
+import { approveRolloutGateCommand } from './versionApprovals.ts';
+
+/** A wait that DeploymentBlocked reports. */
+export interface ReportedWait extends Required<TextWithCommands> {
+  type: Blocker['type'];
+  reason: string;
+}
+
+/** The waits that DeploymentBlocked reports, the first blocker of each kind: the first wait gives the reason. */
+export function reportedWaits(
+  { observed: { rollout }, state }: RolloutContext,
+  evaluation: BlockerSources & { blockers: readonly Blocker[]; copy?: CopyState | undefined },
+): ReportedWait[] {
+  const { choice, unhealthy, blockers, young } = evaluation;
+  const [head] = state.history;
+  const version = choice.version ?? young[0]?.tag;
+  // As in the Go controller, also while no version waits.
+  const [check] = isForward(choice) ? unhealthy : [];
+  const health = check ? [healthWait(check)] : [];
+  if (version === undefined) return health;
+  const requested = choice.trigger === 'Manual' ? requestedText(rollout, version) : '';
+  const inputs = { by: requested && `, ${requested},`, version, head, evaluation };
+  const reported = blockers.filter((each) => each.version === version && isReported(each));
+  const waits = [...Map.groupBy(reported, ({ type }) => type).values()].flatMap(([first]): ReportedWait[] => {
+    const { type, reason, until } = first!;
+    const found = SENTENCES[type]?.({ ...inputs, until });
+    if (found === undefined) return [];
+    const { text, commands = [] } = typeof found === 'string' ? { text: found } : found;
+    return [{ type, reason, text, commands }];
+  });
+  if (health.length + waits.length > 1) return [...health, ...waits].filter(({ type }) => type !== 'MinimumAge');
+  return [...health, ...waits];
+}
+
+function healthWait(check: HealthCheck): ReportedWait {
+  return { type: 'Health', reason: UNHEALTHY_HEALTH_CHECKS, text: unhealthyMessage(check), commands: [] };
+}
+
+/** Whether DeploymentBlocked reports the blocker. RolledBack reports a failure that is about to be rolled back. */
+function isReported({ type, effect }: Blocker): boolean {
+  return type !== 'Failure' || effect === 'Blocks';
+}
+
+// The sentences.
+
+/** The inputs of a sentence. */
+interface SentenceInputs {
+  /** `, requested by alice at …,`, or nothing. */
+  by: string;
+  /** The version that waits. */
+  version: string;
+  head: HistoryEntry | undefined;
+  /** The end of the kind's first blocker. */
+  until: string | undefined;
+  evaluation: Pick<BlockerSources, 'closed' | 'requiredApprovals'> & { copy?: CopyState | undefined };
+}
+
+/** The sentence of a kind of blocker. None if the wait has a condition of its own. */
+const SENTENCES: Partial<Record<Blocker['type'], (inputs: SentenceInputs) => string | TextWithCommands>> = {
+  Gate: gatesText,
+  Bake: bakeText,
+  Failure: failureText,
+  Approvals: approvalsText,
+  MinimumAge: ageText,
+  Copy: copyText,
+};
+
+const AFTER_FAILURE =
+  'request retry, or unblock-failed to let automation deploy the next version, or deploy a version manually';
+
+/** Gates and RolloutGates that one sentence names. */
+const MAX_GATES_IN_SENTENCE = 5;
+
+function gatesText({ version, by, evaluation: { closed } }: SentenceInputs): TextWithCommands {
+  return {
+    text: `Version ${version}${by} waits: ${closedText(closed)}`,
+    commands: approveGateCommands(closed).slice(0, MAX_GATES_IN_SENTENCE),
+  };
+}
+
+/** Missing approvals are reported even while a bake runs, because approving takes longer. */
+function approvalsText({ version, by, evaluation: { requiredApprovals } }: SentenceInputs): TextWithCommands {
+  const missing = requiredApprovals.filter(({ verdict }) => !verdict.enough);
+  const all = firstFew(
+    missing.map(({ gate, verdict }) => `RolloutGate '${gate.metadata.name}' has ${verdictText(verdict)}`),
+    MAX_GATES_IN_SENTENCE,
+  );
+  return {
+    text: `Version ${version}${by} waits for approvals: ${all}`,
+    commands: missing.slice(0, 1).map(({ gate }) => approveRolloutGateCommand(gate, version)),
+  };
+}
+
+function failureText({ version, head }: SentenceInputs): string {
+  return `Version ${version} waits: ${head?.version.tag} has failed; ${AFTER_FAILURE}`;
+}
+
+function bakeText({ version, head, until }: SentenceInputs): string {
+  return `Version ${version} waits for the bake of ${head?.version.tag}${until === undefined ? '' : ` until ${until}`}`;
+}
+
+function ageText({ version, until }: SentenceInputs): string {
+  return `Version ${version} waits until ${until}: spec.minimumReleaseAge counts from when it was first seen`;
+}
+
+function copyText({ version, by, evaluation: { copy } }: SentenceInputs): string {
+  const message = copy && copy.progress.state !== 'Copied' ? copy.progress.message : '';
+  return `Version ${version}${by} waits for its copy to ${copy?.url}: ${message}`;
+}
