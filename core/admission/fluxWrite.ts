@@ -20,7 +20,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { RevertReason } from '../../api/metrics.ts';
 import type { ManagedField, Rollout } from '../../api/types.ts';
 import { type Bypass, freshReason, recordReason } from '../gate/bypassReason.ts';
-import type { GateResult } from '../gate/evaluateGates.ts';
+import { closureKey, type GateResult } from '../gate/evaluateGates.ts';
 import { limitText } from '../gate/gateRefs.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
@@ -39,7 +39,7 @@ import {
   objectGates,
   selectedByText,
 } from '../objectGates/objectGates.ts';
-import { closureKey, isBypassed, readState } from '../objectGates/objectState.ts';
+import { isBypassed, readState } from '../objectGates/objectState.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
 import { decideBehindClosedGate } from './closedGateWrite.ts';

@@ -7,12 +7,11 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
-import { evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
+import { closureKey, evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
 import { gatesOfBinding } from '../gate/gateRefs.ts';
 import { byRefKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { deploymentOf } from '../managedField/deployment.ts';
-import { closureKey } from '../objectGates/objectState.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { bypassesGates, bypassGrantEnds } from '../suspension/bypassGrant.ts';
 

@@ -19,6 +19,11 @@ const MAX_QUOTED_CHARACTERS = 120;
 /** The closure of a Gate that doesn't exist: a bypass of it ends once the Gate is created as a closed one. */
 export const ABSENCE = 'missing';
 
+/** A closed Gate with its closure, `ns/a@<closure>`: a bypass is for one closure only. */
+export function closureKey({ ref, closure }: Pick<GateResult, 'ref' | 'closure'>): string {
+  return closure ? `${refKey(ref)}@${closure}` : refKey(ref);
+}
+
 export interface GateResult {
   ref: NamespacedName;
   open: boolean;

@@ -13,7 +13,7 @@ import {
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { closedOf, evaluateGates, type GateResult } from '../gate/evaluateGates.ts';
+import { closedOf, closureKey, evaluateGates, type GateResult } from '../gate/evaluateGates.ts';
 import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, parseGateRefs } from '../gate/gateRefs.ts';
 import { type GateSelectors, gateSelects, hasFluxLabel } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
@@ -21,7 +21,7 @@ import { sameJson } from '../kube/json.ts';
 import { identityOf, refKey, uniqueRefs, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
-import { closureKey, INVALID_REFERENCE, MAX_GATE_LIST_CHARACTERS } from './objectState.ts';
+import { INVALID_REFERENCE, MAX_GATE_LIST_CHARACTERS } from './objectState.ts';
 
 /** The Gates that were read for one object. */
 export interface GateContext extends RefRules {

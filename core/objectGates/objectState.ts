@@ -12,10 +12,9 @@
 import { AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import { READY } from '../../api/conditions.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { isLimit, LIMIT_OF_GATES } from '../gate/gateRefs.ts';
 import { findCondition } from '../kube/conditions.ts';
-import { refKey } from '../kube/names.ts';
 import { formatInstant, parseTime } from '../kube/time.ts';
 
 export type ObjectState =
@@ -67,11 +66,6 @@ export function wasReadyAtSuspension(object: FluxObject): boolean {
   if (!isSuspendedByUs(object) || metadata.annotations?.[AWAITS_ARTIFACT] !== undefined) return false;
   const ready = findCondition(status?.conditions, READY);
   return ready?.status === 'True' && ready.observedGeneration === (metadata.generation ?? 0) - 1;
-}
-
-/** A closed Gate with its closure, `ns/a@<closure>`: a bypass is for one closure only. */
-export function closureKey({ ref, closure }: { ref: NamespacedName; closure?: string | undefined }): string {
-  return closure ? `${refKey(ref)}@${closure}` : refKey(ref);
 }
 
 /** Whether a user's bypass of the object covers all of these closures; see `closureKey`. */

@@ -11,10 +11,11 @@ import { BYPASSED_GATES } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, HistoryEntry, Rollout } from '../../api/types.ts';
+import { closureKey } from '../gate/evaluateGates.ts';
 import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { rolloutsOfObject } from '../managedField/managedFields.ts';
-import { closureKey, containsAll, MAX_GATE_LIST_CHARACTERS } from '../objectGates/objectState.ts';
+import { containsAll, MAX_GATE_LIST_CHARACTERS } from '../objectGates/objectState.ts';
 
 export interface BypassGrant {
   version: string;

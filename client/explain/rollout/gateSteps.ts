@@ -2,12 +2,11 @@
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
-import { ABSENCE, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
+import { ABSENCE, closureKey, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import type { NextDeployment } from '../../../core/gate/gateApprovals.ts';
 import { gatesOfBinding, isLimit } from '../../../core/gate/gateRefs.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
-import { closureKey } from '../../../core/objectGates/objectState.ts';
 import { targetName } from '../../../core/rollout/deployment/progress.ts';
 import { versionUsers } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { bypassedClosures } from '../../../core/suspension/bypassGrant.ts';

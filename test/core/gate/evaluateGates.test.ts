@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { closedOf, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
+import { closedOf, closureKey, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import { LIMIT_OF_GATES, parseGateRefs } from '../../../core/gate/gateRefs.ts';
 import { gateSelects, gateSelectsRollout } from '../../../core/gate/gateSelection.ts';
 import { byRefKey } from '../../../core/kube/names.ts';
 import { bypassText, closedGatesText } from '../../../core/objectGates/gateTexts.ts';
-import { closureKey, isBypassed } from '../../../core/objectGates/objectState.ts';
+import { isBypassed } from '../../../core/objectGates/objectState.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 import { gate } from './gate.ts';
 
