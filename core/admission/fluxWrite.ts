@@ -69,10 +69,7 @@ export interface FluxWrite {
   user: string;
   /** The manager in the request's options. */
   fieldManager?: string | undefined;
-  /**
-   * Whether the field manager is a controller that applies from Git: its applies are reverted, any other change is
-   * denied.
-   */
+  /** Whether the field manager is a controller that applies from Git, whose applies a closed Gate reverts. */
   isSync?: boolean | undefined;
   /** Absent if the writer does not ask to bypass a closed Gate. */
   bypass?: Bypass | undefined;

@@ -90,6 +90,7 @@ function gateEntry(gate: GateResult): GateEntry {
   };
 }
 
+/** The report with `gate` for `name`, because lists in an attachment are merged by `name` (docs/facts.md, M16). */
 export function encodeReport({ gates, ...rest }: Report): EncodedReport {
   return { ...rest, ...(gates && { gates: gates.map(({ name, ...entry }) => ({ ...entry, gate: name })) }) };
 }

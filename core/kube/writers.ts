@@ -44,7 +44,8 @@ export function isApplyBy(manager: string | undefined, object: AnyObject, path: 
 
 /** Whether a server-side apply is the only owner of the field. */
 function isServerSide({ byApply, byOther, whole }: Owners): boolean {
-  return byApply || byOther ? !byOther : whole.byApply && !whole.byOther;
+  const owner = byApply || byOther ? { byApply, byOther } : whole;
+  return owner.byApply && !owner.byOther;
 }
 
 /**

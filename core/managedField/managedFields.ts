@@ -161,7 +161,7 @@ function uncontestedFields(claims: Claim[], problems: string[], unnamed: string)
 function onlyRollout(claims: readonly Claim[]): string | undefined {
   let only: string | undefined;
   for (const { rollouts } of claims) {
-    // The first two tell most lists of several Rollouts, which may be long.
+    // Two different first names are enough to see that a long list names several Rollouts.
     const [first, second = first] = rollouts.split(',', 2).map((name) => name.trim());
     only ??= first;
     if (second !== first || !splitNames(rollouts)?.every((name) => name === only)) return undefined;

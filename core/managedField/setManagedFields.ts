@@ -47,7 +47,7 @@ interface ManagedFieldsOutcome {
   /** The object to store: with its managed fields, and the annotation of the deployments. */
   object: FluxObject;
   warnings: string[];
-  /** Whether the writer wanted another value than what is stored now. */
+  /** Whether something that the writer wanted was changed back or removed. */
   isReverted: boolean;
   /** Why the write is denied; empty if it is allowed. */
   denials: TextWithCommands[];
@@ -238,7 +238,7 @@ function keepStored(field: ManagedField, context: FieldsContext): FieldDecision 
   const old = readManagedField(context.oldObject, field);
   if (!kept || value === old) return { value, deployment: kept };
   const why = context.rollouts.has(field.rollout) ? 'has deployed nothing yet' : 'does not exist';
-  if (old !== undefined && (value === undefined || context.isApply(field))) {
+  if (value === undefined || (old !== undefined && context.isApply(field))) {
     return {
       value: old,
       deployment: kept,
@@ -248,7 +248,7 @@ function keepStored(field: ManagedField, context: FieldsContext): FieldDecision 
   const warning = `${shortName(field)} is set to ${value}. Rollout ${field.rollout} ${why}, so nothing keeps this value`;
   // A Rollout that is created later adopts the object's current version, so the annotation names this one, not the old
   // one.
-  return { value, deployment: value === undefined ? kept : withVersion(kept, value), warning };
+  return { value, deployment: withVersion(kept, value), warning };
 }
 
 /** The deployment of each Rollout in the object's annotation. */
