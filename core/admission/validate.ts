@@ -3,7 +3,7 @@
  * decided.
  * Also decides whether an object may be deleted.
  */
-import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, SUSPENDED } from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, Rollout } from '../../api/types.ts';
@@ -20,14 +20,15 @@ import { readState } from '../objectGates/objectState.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { FewPaths, governedChanges } from './closedGateWrite.ts';
-import type { FluxWrite } from './fluxWrite.ts';
+import type { FluxWrite, WriteContext } from './fluxWrite.ts';
 
 /** The denial of a write that another webhook has changed; undefined if none has. */
 export function verifyWrite(write: Omit<FluxWrite, 'closed'>): Denial | undefined {
   const { object, oldObject, context } = write;
   const { closed, closures } = objectGates(oldObject ?? object, context);
   const bypassing = bypassingRollouts(oldObject, closures, context);
-  const changed = verifySuspended(object) ?? verifyBehindClosedGate(write, closed, bypassing);
+  const changed =
+    verifySuspended(object) ?? verifySeen(object, context) ?? verifyBehindClosedGate(write, closed, bypassing);
   if (changed) return changed;
   // Behind a closed Gate a managed field keeps its value, even if its Rollout has deployed another, unless that
   // deployment bypasses the Gate.
@@ -49,6 +50,22 @@ function verifySuspended(object: FluxObject): Denial | undefined {
   if (!mustBeSuspended || object.spec?.suspend === true) return undefined;
   return { reason: 'overwritten', text: `${changedText(object, 'spec.suspend')}.`, hint: exclude('object') };
 }
+
+/**
+ * Our mutating webhook writes the state of each object that names a Gate. Without one it hasn't seen the name: once
+ * other webhooks have changed an object, the API server calls no webhook for the first time.
+ */
+function verifySeen(object: FluxObject, context: WriteContext): Denial | undefined {
+  if (object.metadata.annotations?.[GATE_STATE] !== undefined || object.metadata.deletionTimestamp) return undefined;
+  const { closed } = objectGates(object, context);
+  if (closed.length === 0) return undefined;
+  const text = `${subjectOf(object)} is not suspended, because another mutating webhook named a closed Gate on it`;
+  return { reason: 'overwritten', text, closed, hint: { text: CALL_BEFORE } };
+}
+
+/** The API server calls webhooks in the order of the names of their configurations. */
+const CALL_BEFORE =
+  "Rename that webhook's configuration, so that its name is alphabetically before 'rollout-hooks': it is then called first.";
 
 function verifyBehindClosedGate(
   { object, oldObject, user }: Pick<FluxWrite, 'object' | 'oldObject' | 'user'>,

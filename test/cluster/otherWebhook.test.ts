@@ -62,3 +62,10 @@ it.each<[string, () => any, Operation, RegExp]>([
   await expect(write).rejects.toMatchObject({ code: 403, message: expect.stringMatching(message) });
   expect((await admin.get<AnyObject>(object())).spec).toEqual(before.spec);
 });
+
+it('is refused where it names a closed Gate on an object that ours has not seen', async () => {
+  const value = { 'gate.fluxcd.io/gates': 'freeze' };
+  change = [{ op: 'add', path: '/metadata/annotations', value }];
+  const created = gated('Kustomization', ns, 'late', undefined, {}, { 'test.example.com/namespace': ns });
+  await expect(developer.create(created)).rejects.toMatchObject({ code: 403, message: /late is not suspended/ });
+});

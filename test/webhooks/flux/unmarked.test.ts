@@ -96,6 +96,19 @@ describe('a Gate that selects the object and has not marked it yet', () => {
   });
 });
 
+// The API server calls no webhook for the first time after another one has changed the object.
+it.each([
+  ['in its creation', null, {}, false],
+  ['in an update', kustomization({ annotations: {} }), {}, false],
+  ['during its deletion', kustomization({ annotations: {} }), { deletionTimestamp: '2026-03-04T09:00:00Z' }, true],
+])('an object on which another webhook names a closed Gate after ours, %s', async (_, oldObject, more, isAllowed) => {
+  const object = kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } });
+  Object.assign(object.metadata, more);
+  const verify = (freeze: typeof closed) => send(validateFlux, { object, oldObject }, { objects: [freeze] });
+  expect((await verify(closed)).allowed).toBe(isAllowed);
+  expect((await verify(gate('shop/freeze', { default: 'opened' }))).allowed).toBe(true);
+});
+
 describe('an object that runs for a deployment whose bypass is over', () => {
   const stored = kustomization({
     annotations: {
