@@ -102,9 +102,10 @@ export async function mutate(
   const changedAfter = new Set<WebhookRow>();
   for (const round of [1, 2]) {
     for (const row of MUTATING) {
-      if (round === 2 && !(row.reinvoked && (changedAfter.has(row) || !called.has(row)))) continue;
+      // The second round calls no webhook for the first time.
+      if (round === 2 && !(row.reinvoked && changedAfter.has(row))) continue;
       const response = await answerOf(row, current, call);
-      called.add(row);
+      if (response) called.add(row);
       if (!response?.patch || !current.object) continue;
       const operations = JSON.parse(Buffer.from(response.patch, 'base64').toString());
       if (operations.length === 0) continue;
