@@ -245,7 +245,7 @@ export interface AcceptedRequests {
 }
 
 export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, now: EpochMs): AcceptedRequests {
-  let requests: GateRequests = old ? requestsBefore(old, now) : { handled: {} };
+  let requests: GateRequests = old ? requestsBefore(old, now) : restoredRequests(gate, by, now);
   const accepted: GateRequest[] = [];
   const ignored: GateRequest[] = [];
   const reasonBy = reasonAuthors(gate, old, by);
@@ -296,6 +296,21 @@ function requestsBefore(old: Gate, now: EpochMs): GateRequests {
     if (at <= now + CLOCK_TOLERANCE_MS) handled[action] ??= at;
   }
   return { ...requests, handled };
+}
+
+/**
+ * The requests of a Gate that is created with a record, for instance from a backup: if it was closed, it stays closed.
+ * Any user may write such a text. So an opening in it doesn't count, and the creator is the user of its requests.
+ */
+function restoredRequests(gate: Gate, by: string, now: EpochMs): GateRequests {
+  const record = parseAcceptedRequests(gate.metadata.annotations?.[ACCEPTED_REQUEST]);
+  const { current, planned, handled } = withDueRequest(record ?? { handled: {} }, now);
+  if (current?.action !== 'close') return { handled: {} };
+  const own = ({ action, at, reason }: GateRequest): GateRequest => {
+    return { action, at, by, ...(reason && { reason: reason.slice(0, LIMITS.gateReason) }) };
+  };
+  // A planned opening for one version would become one for all.
+  return { current: own(current), ...(planned && !planned.for && { planned: own(planned) }), handled };
 }
 
 function isHandled({ action, at }: GateRequest, { planned, handled }: GateRequests): boolean {
