@@ -100,6 +100,8 @@ describe('a Rollout', () => {
     ['no history', { versionHistoryLimit: 0 }],
     ['a field that does not exist', { minBakeTime: '1m' }],
     ['another way to fail', { onFailure: 'Retry' }],
+    ['a policy whose name no object can have', { releasesImagePolicy: { name: 'x'.repeat(254) } }],
+    ['a policy in a namespace that can’t exist', { releasesImagePolicy: { name: 'app', namespace: 'x'.repeat(64) } }],
     ['more than 20 upstream Rollouts', { after: Array.from({ length: 21 }, (_, i) => ({ name: `s${i}` })) }],
     ['an upstream Rollout that baked less than nothing', { after: [{ name: 's', bakedFor: '-1h' }] }],
     ['an upstream Rollout that matches by its size', { after: [{ name: 's', match: 'size' }] }],
