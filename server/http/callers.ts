@@ -78,9 +78,13 @@ export function requireClientCertificate(
   };
 }
 
+/** By connection: `getPeerCertificate` takes longer than all other checks of a review together. */
+const knownNames = new WeakMap<TLSSocket, string[]>();
+
 function commonNames(socket: TLSSocket): string[] {
-  const name: string | string[] | undefined = socket.getPeerCertificate().subject?.CN;
-  return name === undefined ? [] : [name].flat();
+  const names = knownNames.get(socket) ?? [socket.getPeerCertificate().subject?.CN ?? []].flat();
+  knownNames.set(socket, names);
+  return names;
 }
 
 function hasName(certificate: X509Certificate, name: string): boolean {
