@@ -97,7 +97,8 @@ async function decidePlan(
 async function withLiveChecks(draft: Draft, call: HookCall): Promise<Draft> {
   const { inputs, plan } = draft;
   if (!plan.isIrreversible && !plan.dependsOnBindings && !plan.dependsOnHealth) return draft;
-  return draftOf({ ...inputs, ...(await readChecks(inputs, call)) }, call);
+  const read = await readChecks(inputs, call);
+  return read ? draftOf({ ...inputs, ...read }, call) : draft;
 }
 
 /** Reads the FluxBindings, if the head counts as applied. Before a commit, `withLiveBlockers` reads them. */

@@ -24,7 +24,7 @@ import { bakeUntil } from '../deployment/bake.ts';
 import { hasNoBake, isUnfinished } from '../deployment/history.ts';
 import { holdsAfterFailure, type Rollback } from '../deployment/rollback.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
-import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
+import { WAITING_FOR_COPY } from './copy.ts';
 import { type Choice, isForward, RELEASE_TOO_YOUNG, type YoungRelease } from './nextVersion.ts';
 import type { Observed, RolloutContext } from './observed.ts';
 import { allows, allowsNothing, type RolloutGatesResult, scheduledOpening } from './rolloutGates.ts';
