@@ -44,6 +44,8 @@ export function BoardRow({ row, isFocused, isNarrow }: BoardRowProps) {
     if (focused && document.activeElement?.matches('body, .row-link')) link.current?.focus({ preventScroll: true });
   }, [focused]);
   const isDone = row.state === 'done';
+  // The track has the time that is left.
+  const until = row.track?.until && !row.track.halted ? undefined : row.until;
   return (
     <div class={`row ${gridClass()} tone-${look.tone}`}>
       <span class="tile">
@@ -51,11 +53,15 @@ export function BoardRow({ row, isFocused, isNarrow }: BoardRowProps) {
       </span>
       {row.cluster && <span class="row-cluster clip">{row.cluster}</span>}
       <span class="row-name">
-        <span class="meta">{row.namespace}/</span>
-        <wbr />
-        <a ref={link} class="row-link" href={linkTo.rollout(row.id, row.cluster ? { cluster: row.cluster } : {})}>
+        <a
+          ref={link}
+          class="row-link clip"
+          title={row.name}
+          href={linkTo.rollout(row.id, row.cluster ? { cluster: row.cluster } : {})}
+        >
           {row.name}
         </a>
+        <span class="meta clip">{row.namespace}</span>
       </span>
       <Runs row={row} />
       <Next row={row} />
@@ -65,11 +71,11 @@ export function BoardRow({ row, isFocused, isNarrow }: BoardRowProps) {
             <Sentence text={row.why} />
           </span>
         )}
-        {!isDone && (row.since || row.until) && (
+        {!isDone && (row.since || until) && (
           <span class="meta row-until">
             <Icon name="waits" size={12} /> {row.since && <For since={row.since} />}
-            {row.since && row.until && ' · '}
-            {row.until && <Until time={row.until} />}
+            {row.since && until && ' · '}
+            {until && <Until time={until} />}
           </span>
         )}
       </span>
@@ -88,7 +94,9 @@ function Runs({ row: { runs, pinned } }: { row: Row }) {
   return (
     <span class="row-runs">
       <span class="version">
-        {runs.version}
+        <span class="clip" title={runs.version}>
+          {runs.version}
+        </span>
         {pinned === runs.version && (
           <Badge tone="calm" icon="pin">
             pinned
@@ -113,7 +121,10 @@ function Next({ row: { track, runs, state, pinned } }: { row: Row }) {
   return (
     <span class="row-track">
       <span class="row-track-text">
-        <span class="version">{track.version}</span> {trackText(track, now.value)}
+        <span class="version clip" title={track.version}>
+          {track.version}
+        </span>
+        {trackText(track, now.value)}
       </span>
       <TrackBar track={track} />
     </span>

@@ -1,8 +1,8 @@
 /** The board in a real Chromium, with a real API server and the hooks. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { complaints, type Visitor, visitorOf } from '../support/browser.ts';
-import { rolloutGate, sharedCluster } from '../support/cluster.ts';
+import { complaints, expectFits, type Visitor, visitorOf } from '../support/browser.ts';
+import { imagePolicy, rollout, rolloutGate, sharedCluster } from '../support/cluster.ts';
 import { type RolloutScenario, scenarioOf } from '../support/rolloutScenario.ts';
 
 const rowOf = (tab: Page) =>
@@ -64,6 +64,32 @@ describe('the board', () => {
     await rowOf(tab).waitFor();
     await tab.keyboard.press('?');
     await tab.getByRole('dialog').getByText('next row').waitFor();
+  });
+
+  it.each([1280, 360])('keeps long names and versions in their columns, at a width of %d', async (width) => {
+    const name = `identity-verification-and-fraud-detection-${width}`;
+    const labels = { 'app.kubernetes.io/part-of-the-customer-platform': 'x' };
+    await view.admin.create(imagePolicy(scenario.ns, name, { policy: { alphabetical: {} } }));
+    await view.publish(scenario.ns, name, 'main-20261127102233-8f3a9c14bd2e');
+    const policy = { releasesImagePolicy: { name } };
+    await view.developer.create(rollout(scenario.ns, name, { spec: policy, labels }));
+    const tab = await visitor.tab('/', { width });
+    const row = tab.locator('.row').filter({ has: tab.getByRole('link', { name, exact: true }) });
+    await row.getByText('8f3a9c14bd2e').first().waitFor();
+    await view.admin.create(rolloutGate(scenario.ns, name, name, { passing: false }));
+    await view.publish(scenario.ns, name, 'main-20261128102233-9f3a9c14bd2e');
+    await row.getByText('held at the gates').waitFor();
+    await expectFits(tab);
+    const outside = await row.evaluate((own: any) => {
+      const { top, bottom } = own.getBoundingClientRect();
+      return [...own.children]
+        .filter((column) => {
+          const box = column.getBoundingClientRect();
+          return box.top < top || box.bottom > bottom || column.scrollWidth > column.clientWidth;
+        })
+        .map((column) => column.textContent);
+    });
+    expect(outside).toEqual([]);
   });
 
   it('refuses another key, and says what to do', async () => {
