@@ -8,6 +8,7 @@ import { formatTime } from '../../core/kube/time.ts';
 import { type ScheduledBy, scheduledBy } from '../../core/record/pinRecord.ts';
 import { approvalRuleText } from '../explain/approvalViews.ts';
 import { gateRow, type Span, scheduleRow } from '../explain/calendar/calendarRows.ts';
+import { evaluationText } from '../explain/gateText.ts';
 
 /** An interval in which a Gate or schedule does not change. `to`: absent if it is later than the page shows. */
 export type Band = Omit<Span, 'to'> & { to?: string };
@@ -21,9 +22,8 @@ export interface GateView {
   name: string;
   opened: boolean;
   openFor?: string;
-  message: string;
-  by?: string;
-  reason?: string;
+  /** The state in words: `closed by sre: INC-42`. */
+  text: string;
   since?: string;
   until?: string;
   default: 'opened' | 'closed';
@@ -48,7 +48,7 @@ const MAX_BANDS = 120;
 export function gateView(gate: Gate, now: EpochMs): GateView {
   const { namespace, name } = identityOf(gate);
   const evaluation = evaluateGate(gate, now);
-  const { opened, openFor, message, cause, until } = evaluation;
+  const { opened, openFor, cause, until } = evaluation;
   const { spec, status } = gate;
   const { rules = [], action, timezone } = spec.schedule ?? {};
   return {
@@ -56,15 +56,13 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
     namespace,
     name,
     opened,
-    message,
+    text: evaluationText(gate, evaluation),
     default: spec.default,
     rules: rules.map((rule) => `${action === 'Open' ? 'open' : 'closed'} ${ruleText(rule)}`),
     bands: bandsOf(gateRow(gate, now, now + HORIZON_MS, MAX_BANDS).spans, now + HORIZON_MS),
     heldObjects: (status?.heldObjects ?? []).map((each) => ({ ...each })),
     ...withoutEmpty({
       openFor,
-      by: cause?.by,
-      reason: cause?.reason,
       since: cause && formatTime(cause.at),
       until: until === undefined ? undefined : formatTime(until),
       window: spec.window,

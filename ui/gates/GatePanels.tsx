@@ -41,6 +41,6 @@ function factsOf(gate: GateView): [string, preact.ComponentChildren][] {
     ['Holds', selects ?? 'objects that name it in gate.fluxcd.io/gates or spec.gates'],
     ['By default', byDefault],
     ...(window ? [['A request lasts', window] as [string, string]] : []),
-    ...(rules.length > 0 ? [['Calendar', `${rules.join('; ')}${zone}${setBy}`] as [string, string]] : []),
+    ...(rules.length > 0 ? [['Schedule', `${rules.join('; ')}${zone}${setBy}`] as [string, string]] : []),
   ];
 }

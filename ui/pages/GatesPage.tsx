@@ -1,13 +1,14 @@
 /** Gates and their calendar: what is closed, by which user and until when, what is planned, and what is held. */
 
 import { rowKey } from '../../client/board/row.ts';
+import { countOf } from '../../core/text/count.ts';
 import { CalendarChart, gateLine, scheduleLine } from '../gates/CalendarChart.tsx';
 import { FreezeDialog } from '../gates/FreezeDialog.tsx';
 import { durationText, plannedFreeze } from '../gates/freeze.ts';
 import { Message } from '../look/Message.tsx';
 import { ClusterChoice } from '../parts/ClusterChoice.tsx';
 import { NoneOf } from '../parts/NoneOf.tsx';
-import { Sentence } from '../parts/Sentence.tsx';
+import { Until } from '../parts/Time.tsx';
 import { Toggles } from '../parts/Toggles.tsx';
 import { UnreadNote } from '../parts/UnreadNote.tsx';
 import { isHere } from '../state/board.ts';
@@ -50,17 +51,22 @@ export function GatesPage() {
       <UnreadNote of={['Gate', 'RolloutSchedule', 'ClusterRolloutSchedule']} />
       {closed.length > 0 && (
         <ul class="closed-gates">
-          {closed.map(({ cluster, id, namespace, name, message, by, reason, held, rules }) => (
+          {closed.map(({ cluster, id, namespace, name, text, until, held }) => (
             <li key={rowKey({ cluster, id })} class="card edge tone-held">
               <span class="meta">
                 {cluster && `${cluster} · `}
                 {namespace}/
               </span>
               <a href={linkTo.gate(id, cluster)}>{name}</a>
-              <p>{[by, reason].filter(Boolean).join(': ') || (rules.length > 0 ? 'by its calendar' : 'by default')}</p>
+              <p>{text}</p>
               <small class="meta">
-                <Sentence text={message} />
-                {held !== undefined && ` · holds ${held}`}
+                {until && (
+                  <>
+                    until <Until time={until} />
+                  </>
+                )}
+                {until && held !== undefined && ' · '}
+                {held !== undefined && `holds ${countOf(held, 'object')}`}
               </small>
             </li>
           ))}

@@ -64,7 +64,7 @@ describe('gates', () => {
       async () => (await view.admin.get(ref('kustomization', ns, 'app'))).spec.suspend === true,
       'the suspension',
     );
-    await tab.getByText('sre: INC-42', { exact: true }).waitFor();
+    await tab.getByText('closed by sre: INC-42', { exact: true }).waitFor();
   });
 
   it('show on the pages of held objects who closed them and how to release the objects', async () => {
