@@ -16,7 +16,6 @@ import { linkTo, query } from '../state/route.ts';
 
 export function History({ application, rights }: { application: Application; rights: Rights }) {
   const { history, pin } = application;
-  if (history.length === 0) return <p class="meta">Nothing has been deployed yet.</p>;
   return (
     <>
       {pin && (
@@ -47,6 +46,7 @@ function Entry({ each, application, rights }: EntryProps) {
     if (isChosen) own.current?.scrollIntoView({ block: 'center' });
   }, []);
   const actions = versionActions(application, each.version).filter((action) => mayDo(action, rights));
+  const why = each.reason ?? each.message;
   return (
     <tr ref={own} aria-current={isChosen ? 'true' : undefined}>
       <td>
@@ -76,8 +76,14 @@ function Entry({ each, application, rights }: EntryProps) {
         <Ago time={each.at} />
       </td>
       <td class="history-why">
-        <span>{each.by.kind === 'User' ? each.by.name : 'automatic'}</span>
-        <small class="meta">{each.reason ?? each.message}</small>
+        {each.by.kind === 'User' ? (
+          <>
+            <span>{each.by.name}</span>
+            <small class="meta">{why}</small>
+          </>
+        ) : (
+          <span>{why ?? 'automatic'}</span>
+        )}
         {each.rolledBackFrom && <small class="meta">rolled back from {each.rolledBackFrom}</small>}
         {each.bypass && (
           <small class="tone-held">

@@ -15,7 +15,10 @@ const BAR = { y: 26, height: 40 };
 const AXIS = 84;
 /** Half the width of a label, in pixels. A label that would be cut off is left out. */
 const HALF_LABEL_WIDTH = 20;
+/** The width of a character of a version, in pixels. */
+const CHARACTER_WIDTH = 7.2;
 
+/** `history`: at least one deployment. */
 export function Timeline({ history }: { history: readonly DeploymentView[] }) {
   const svg = useRef<SVGSVGElement>(null);
   const width = useWidth(svg, 900);
@@ -42,8 +45,7 @@ export function Timeline({ history }: { history: readonly DeploymentView[] }) {
       ]);
     select(svg.current).call(behaviour);
   }, [width]);
-  const first = history.at(-1);
-  if (!first) return <p class="meta">Nothing has been deployed yet.</p>;
+  const first = history.at(-1)!;
   const end = now.value;
   const start = Math.min(Date.parse(first.at), end - 120_000);
   const x = transform.rescaleX(scaleTime([start - (end - start) * 0.02, end + (end - start) * 0.02], [0, width]));
@@ -106,8 +108,9 @@ function Bar({ each, left, right, x, width }: BarProps) {
   const settled = each.endedAt ?? each.appliedAt;
   const busy = Math.min(settled ? Math.max(x(settled) - left, 0) : right - left, size);
   const visible = Math.min(right, width) - Math.max(left, 0);
+  const room = each.version.length * CHARACTER_WIDTH + 16;
   // The label is beside the dark part, if there is enough space.
-  const text = Math.max(left + (visible - busy > 58 ? busy : 0), 0) + 8;
+  const text = Math.max(left + (visible - busy > room ? busy : 0), 0) + 8;
   return (
     <g class={`timeline-bar tone-${look.tone}`}>
       <title>
@@ -115,7 +118,7 @@ function Bar({ each, left, right, x, width }: BarProps) {
       </title>
       <rect class="timeline-rest" x={left} y={BAR.y} width={size} height={BAR.height} rx="6" />
       <rect class="timeline-busy" x={left} y={BAR.y} width={Math.max(busy, 3)} height={BAR.height} rx="3" />
-      {visible > 58 && (
+      {visible > room && (
         <text class="timeline-version" x={text} y={BAR.y + 25}>
           {each.version}
         </text>

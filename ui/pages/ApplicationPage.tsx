@@ -70,12 +70,16 @@ function Application({ data: given }: { data: ApplicationPageData }) {
       <Panel id="path" title="Path of a release">
         <Path application={application} />
       </Panel>
-      <Panel id="time" title="Deployments over time">
-        <Timeline history={history} />
-      </Panel>
-      <Panel id="history" title="History">
-        <History application={application} rights={rights} />
-      </Panel>
+      {history.length > 0 && (
+        <>
+          <Panel id="time" title="Deployments over time">
+            <Timeline history={history} />
+          </Panel>
+          <Panel id="history" title="History">
+            <History application={application} rights={rights} />
+          </Panel>
+        </>
+      )}
       <Releases application={application} releases={releases} rights={rights} />
     </>
   );

@@ -25,7 +25,7 @@ export function Matrix({ title, stages }: { title: string; stages: readonly Row[
             <th scope="col">Version</th>
             {shown.map(({ cluster, id, namespace, name }) => (
               <th key={rowKey({ cluster, id })} scope="col">
-                {name} <span class="meta">{[cluster, namespace].filter(Boolean).join(' · ')}</span>
+                {name} <small class="meta">{[cluster, namespace].filter(Boolean).join(' · ')}</small>
               </th>
             ))}
           </tr>
