@@ -127,6 +127,17 @@ describe('prints one sentence if', () => {
     expect(roles).toEqual(expect.arrayContaining(Object.values(USER_ROLES).flat()));
   });
 
+  it.each([
+    ['rollout.admission.kuberik.com', 1],
+    ['webhook.example.com', 0],
+  ])('the webhook %s that does not answer: %i command to find the cause', async (name, commands) => {
+    const message = `Internal error occurred: failed calling webhook "${name}": connection refused`;
+    const { kubeconfig } = await apiServer((_, response) => status(response, 500, 'InternalError', message));
+    const { code, err } = await get(kubeconfig);
+    const help = ' Nothing was changed. To find out why the webhook does not answer:\n  kubectl rollouts doctor';
+    expect([code, err]).toEqual([1, `${message}.${help.repeat(commands)}\n`]);
+  });
+
   it('an API server that never answers', async () => {
     const { kubeconfig, url } = await apiServer(() => {});
     const { code, err } = await get(kubeconfig, 'get --request-timeout 1s');

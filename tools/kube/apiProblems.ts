@@ -1,5 +1,6 @@
 /** Errors of the API server and of the connection to it, as one sentence with the next step. */
 import { KINDS } from '../../api/kinds.ts';
+import { PROGRAM } from '../../client/actions/writes/plannedWrite.ts';
 import { withFullStop } from '../../core/text/commands.ts';
 import { ApiError } from './kubeClient.ts';
 import type { Selected } from './kubeconfig.ts';
@@ -28,7 +29,7 @@ export function problemOf(error: unknown, names: ClusterNames | undefined): Prob
     case 429:
       return new Problem(`The API server ${server}${of} is too busy: ${error.message}. Try again in a moment.`);
     default:
-      return new Problem(withFullStop(error.message), EXIT.error);
+      return new Problem(`${withFullStop(error.message)}${isByOurWebhook(error) ? UNREACHED_HELP : ''}`, EXIT.error);
   }
 }
 
@@ -47,6 +48,14 @@ export function rolesText({ resource }: Pick<ApiError, 'resource'>): string {
   const names = roles ? ` (${roles.join(', ')})` : '';
   return ` To get the right, ask an administrator for a role${names}: docs/install.md, "Who may do what".`;
 }
+
+/** Whether the API server could not call one of our webhooks: only its message has that. */
+function isByOurWebhook({ message }: ApiError): boolean {
+  return /failed calling webhook "[^"]*\.admission\.kuberik\.com"/.test(message);
+}
+
+const UNREACHED_HELP = ` Nothing was changed. To find out why the webhook does not answer:
+  ${PROGRAM} doctor`;
 
 /** Whether the error is about a path that the API server does not serve: its message has no name of an object. */
 function isUnknownKind({ message }: ApiError): boolean {
