@@ -53,7 +53,7 @@ export function pageOf(pages: readonly Page[], cluster: string | null): Page | u
   return pages.find(({ hello }) => hello.context === cluster);
 }
 
-export function createPage(
+function createPage(
   { client, hello, namespace, fallback, now, share }: PageOptions,
   shared: { hub?: Hub; cluster?: string } = {},
 ): Page {

@@ -299,7 +299,8 @@ function isOther(shown: string | undefined, version: string | undefined): boolea
 }
 
 function otherDeployment(rollout: Rollout, shown: string | undefined) {
-  return badRequest(`${nameOf(rollout)}: ${headText(rollout)}, and this was for ${shown}. Nothing was changed.`);
+  const text = `the action was for ${shown}, but now ${headText(rollout)}`;
+  return badRequest(`${nameOf(rollout)}: ${text}. Nothing was changed.`);
 }
 
 function isNewest({ status }: Rollout, version: string): boolean {
