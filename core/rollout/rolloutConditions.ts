@@ -33,6 +33,7 @@ import { rollbackCondition } from './deployment/rollback.ts';
 import { BLOCKER_KINDS, heldByPin, READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import type { Observed, RolloutContext } from './evaluation/observed.ts';
+import type { ReportedWait } from './evaluation/reportedWaits.ts';
 import { blockingNames } from './evaluation/rolloutGates.ts';
 import { type Requests, requestedText, unknownBypass } from './evaluation/rolloutRequests.ts';
 
@@ -60,9 +61,12 @@ export function nextConditions(
     [HEALTH_CHECKS_MISSING, healthChecksMissing(observed, rollout)],
   ];
   const over = new Set(transient.flatMap(([type, condition]) => (condition ? [] : [type])));
-  const blocked = blockedCondition(evaluation);
+  const { reported } = evaluation;
+  const blocked = blockedCondition(evaluation, reported);
+  // Health doesn't hold a first deployment.
+  const [first, ...others] = reported.filter(({ type }) => type !== 'Health');
   const waits: Wait[] = [
-    { type: evaluation.reported[0]?.type, condition: blocked },
+    ...(first ? [{ type: first.type, condition: blockedCondition(evaluation, [first, ...others]) }] : []),
     { type: 'Upstream', condition: upstream },
     { type: 'Budget', condition: budget },
     { type: 'RolloutGate', condition: rolloutGates },
@@ -82,12 +86,12 @@ export function nextConditions(
 
 /** A kind of blocker, and the condition that reports it. */
 interface Wait {
-  type: Blocker['type'] | undefined;
+  type: Blocker['type'];
   condition: NewCondition | undefined;
 }
 
-/** DeploymentBlocked: the first wait gives the reason; the message names all. */
-function blockedCondition({ choice, reported }: Evaluation): NewCondition {
+/** DeploymentBlocked, for the reported waits: the first gives the reason; the message names all. */
+function blockedCondition({ choice }: Evaluation, reported: readonly ReportedWait[]): NewCondition {
   const [first] = reported;
   if (!first) {
     return falseCondition(
@@ -306,7 +310,7 @@ export function isTemporary(condition: Condition | undefined): boolean {
 function restoredReady(head: HistoryEntry | undefined, rollout: Rollout, waits: readonly Wait[]): NewCondition {
   if (!head) {
     for (const { type, condition } of waits) {
-      const reason = type && BLOCKER_KINDS[type].readyReason;
+      const reason = BLOCKER_KINDS[type].readyReason;
       if (reason && condition) return { ...condition, ...falseCondition(READY, reason, condition.message) };
     }
     return falseCondition(READY, 'RolloutSucceeded', 'No release candidates found');

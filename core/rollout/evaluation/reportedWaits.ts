@@ -40,7 +40,6 @@ export function reportedWaits(
     const { text, commands = [] } = typeof found === 'string' ? { text: found } : found;
     return [{ type, reason, text, commands }];
   });
-  if (health.length + waits.length > 1) return [...health, ...waits].filter(({ type }) => type !== 'MinimumAge');
   return [...health, ...waits];
 }
 
