@@ -10,7 +10,7 @@ import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Ga
 import { closureKey, evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
 import { gatesOfBinding } from '../gate/gateRefs.ts';
 import { byRefKey } from '../kube/names.ts';
-import { formatTime } from '../kube/time.ts';
+import { earliest, formatTime } from '../kube/time.ts';
 import { deploymentOf } from '../managedField/deployment.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { bypassesGates, bypassGrantEnds } from '../suspension/bypassGrant.ts';
@@ -45,13 +45,12 @@ export function reportOf(
   { spec, metadata }: FluxBinding,
   { rollouts, gates }: ReportInputs,
   now: EpochMs,
-): { report: Report; requeueAt?: EpochMs } {
+): { report: Report; requeueAt: EpochMs | undefined } {
   const evaluated = evaluateGates(gatesOfBinding(spec), gates, now);
   const entries = redactFor(evaluated, metadata.namespace ?? '').map(gateEntry);
   const ends = [...rollouts.values()].flatMap((rollout) => bypassGrantEnds(rollout) ?? []).filter((end) => end > now);
-  const edges = [...evaluated.flatMap((gate) => gate.until ?? []), ...ends];
   const report = reportWith(spec, rollouts, entries, now);
-  return { report, ...(edges.length > 0 && { requeueAt: Math.min(...edges) }) };
+  return { report, requeueAt: earliest([...evaluated.map(({ until }) => until), ...ends]) };
 }
 
 /**

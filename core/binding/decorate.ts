@@ -17,7 +17,7 @@ import { statusChangedAt } from '../gate/evaluateGates.ts';
 import { gatesOfBinding, limitText } from '../gate/gateRefs.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey, without } from '../kube/names.ts';
-import { parseTime, secondsUntil } from '../kube/time.ts';
+import { earliest, parseTime, secondsUntil } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { parseDeployments } from '../managedField/deployment.ts';
 import { readManagedField } from '../managedField/managedFields.ts';
@@ -124,7 +124,7 @@ interface NextBinding {
   /** The next status of the FluxBinding, to decide on writes of the object; the present one if an input is missing. */
   status: FluxBindingStatus | undefined;
   /** When a delayed report is due, or the present one ends. */
-  requeueAt?: EpochMs;
+  requeueAt?: EpochMs | undefined;
 }
 
 /**
@@ -142,11 +142,10 @@ export function nextBinding(
   const { report: before, ...others } = stored?.spec ?? {};
   const isOnlyReport = before !== undefined && sameJson(others, wanted.spec);
   const due = isOnlyReport ? reportDue(decodeReport(before), report, inputs, now) : undefined;
-  const requeues = [due, requeueAt].filter((at) => at !== undefined);
   return {
     binding: { ...wanted, spec: { ...wanted.spec!, report: due === undefined ? encodeReport(report) : before! } },
     status: statusWithoutSource(wanted, stored?.status, report, now),
-    ...(requeues.length > 0 && { requeueAt: Math.min(...requeues) }),
+    requeueAt: earliest([due, requeueAt]),
   };
 }
 
@@ -200,7 +199,7 @@ function reportDue(before: Report, next: Report, inputs: ReportInputs, now: Epoc
   if (!sameJson(urgentPart(before), urgentPart(next))) return undefined;
   const changes = [...changedRollouts(before, next, inputs), ...changedGates(before, next, inputs, now)];
   const due = changes.map(({ at, delay }) => (at <= now ? at + delay : now));
-  return due.length > 0 && due.every((at) => at > now) ? Math.min(...due) : undefined;
+  return due.every((at) => at > now) ? earliest(due) : undefined;
 }
 
 interface Change {

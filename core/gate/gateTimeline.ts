@@ -5,7 +5,7 @@ import { type Period, periodsOf } from '../calendar/activeRules.ts';
 import { compileCalendar } from '../calendar/calendarRules.ts';
 import { memoizeByObject } from '../collection/memo.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
-import { formatTime } from '../kube/time.ts';
+import { earliest, formatTime } from '../kube/time.ts';
 import { requestProblems, windowProblems } from './gateProblems.ts';
 import { addWindow, type GateRequest, type GateRequests, gateRequestsOf, parseWindow } from './gateRequests.ts';
 
@@ -216,11 +216,11 @@ function nextStep(timeline: Timeline, at: EpochMs): EpochMs | undefined {
   const { gate, periodAt, requests } = timeline;
   const override = overrideAt(timeline, at);
   const plannedAt = requests.planned?.at;
-  const turns = (gate.spec.schedule?.action === 'Open') !== (gate.spec.default === 'opened');
-  const steps = [
+  const changesState = (gate.spec.schedule?.action === 'Open') !== (gate.spec.default === 'opened');
+  const calendarChange = changesState ? periodAt?.(at).until : undefined;
+  const next = earliest([
     plannedAt !== undefined && plannedAt > at ? plannedAt : undefined,
-    override && at < override.to ? override.to : turns && periodAt?.(at).until,
-  ];
-  const next = Math.min(...steps.filter((step) => typeof step === 'number'));
+    override && at < override.to ? override.to : calendarChange,
+  ]);
   return Number.isFinite(next) ? next : undefined;
 }

@@ -56,6 +56,12 @@ export function secondsUntil(at: EpochMs, now: EpochMs): number {
   return Math.max(1, (at - now) / 1000 + 0.5);
 }
 
+/** The earliest of the known times; undefined if none is known. */
+export function earliest(times: readonly (EpochMs | undefined)[]): EpochMs | undefined {
+  const known = times.filter((at) => at !== undefined);
+  return known.length > 0 ? known.reduce((a, b) => Math.min(a, b)) : undefined;
+}
+
 /** The latest of the known times; undefined if none is known. */
 export function latestTime(times: readonly (EpochMs | undefined)[]): EpochMs | undefined {
   const known = times.filter((at) => at !== undefined);

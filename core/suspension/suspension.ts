@@ -11,6 +11,7 @@ import type { FluxBindingStatus } from '../../api/types.ts';
 import { LIMIT_OF_GATES } from '../gate/gateRefs.ts';
 import { annotateAll } from '../kube/annotate.ts';
 import { refKey } from '../kube/names.ts';
+import { earliest } from '../kube/time.ts';
 import { isApplyBy } from '../kube/writers.ts';
 import { type GateContext, type ObjectGates, objectGates, selectedByText } from '../objectGates/objectGates.ts';
 import {
@@ -40,7 +41,7 @@ interface Hold {
   /** Whether the object runs behind its closed Gates for one deployment. Only the webhook can decide when that ends. */
   isBypassing: boolean;
   /** The next time at which a Gate opens or closes by itself. */
-  requeueAt?: EpochMs | undefined;
+  requeueAt: EpochMs | undefined;
 }
 
 /**
@@ -59,8 +60,7 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
   const heldState = isMarked && !isBypassing ? undefined : formatState({ is: 'closed', gates: gates.names });
   const state = gates.names.length > 0 ? heldState : stateOnceOpen(object, gates);
   if (state !== undefined) annotations[GATE_STATE] = state;
-  const edges = gates.all.flatMap(({ until }) => until ?? []);
-  return { annotations, isBypassing, ...(edges.length > 0 && { requeueAt: Math.min(...edges) }) };
+  return { annotations, isBypassing, requeueAt: earliest(gates.all.map(({ until }) => until)) };
 }
 
 /**
