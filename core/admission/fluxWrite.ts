@@ -33,10 +33,10 @@ import { setManagedFields } from '../managedField/setManagedFields.ts';
 import { bypassText, type Denial, managedFieldHint, revertWarning, subjectOf } from '../objectGates/gateTexts.ts';
 import {
   escapesSelection,
+  evaluateObjectGates,
   type GateContext,
   gatesInAnnotation,
   type ObjectGates,
-  objectGates,
   selectedByText,
 } from '../objectGates/objectGates.ts';
 import { isBypassed, readState } from '../objectGates/objectState.ts';
@@ -94,7 +94,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
   if (content.denial) return content;
 
   // From here on only spec.suspend and our annotations change.
-  const gates = objectGates(content.object, context);
+  const gates = evaluateObjectGates(content.object, context);
   const settled = settleSuspension({
     object: annotate(content.object, SELECTED_BY, selectedByText(gates, context.selectors.truncated)),
     sent: write.object,
@@ -124,7 +124,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
 
 /** The closed Gates that hold the stored object, and those of the Rollouts from which the write unbinds it. */
 export function closedToWrite(oldObject: FluxObject, context: WriteContext): GateResult[] {
-  const { closed } = objectGates(oldObject, context);
+  const { closed } = evaluateObjectGates(oldObject, context);
   // The Rollout that loses the object requires the object's own Gates too.
   const own = new Set(closed.map(({ ref }) => refKey(ref)));
   return [...closed, ...(context.closedOfUnbound ?? []).filter(({ ref }) => !own.has(refKey(ref)))];
@@ -138,7 +138,7 @@ export function holdsWrite(
   if (!object || !oldObject) return false;
   const isBypassing = readState(object)?.is === 'bypassing' || readState(oldObject)?.is === 'bypassing';
   if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
-  const { closed } = objectGates(oldObject, gates);
+  const { closed } = evaluateObjectGates(oldObject, gates);
   // A Rollout's deployment that bypasses these closures sets the managed fields of a bypassed object too.
   return closed.length > 0 && !isBypassed(readState(oldObject), closed.map(closureKey));
 }
@@ -182,7 +182,7 @@ function revertOrDeny(write: FluxWrite & { oldObject: FluxObject }): WriteOutcom
 function withBypassingFields(kept: FluxObject, write: FluxWrite & { oldObject: FluxObject }): FluxObject {
   const { object, oldObject, context } = write;
   // The object as it will be stored: a Gate that begins to select it in this very write counts too.
-  const { closures } = objectGates(kept, context);
+  const { closures } = evaluateObjectGates(kept, context);
   const bypassing = bypassingRollouts(oldObject, closures, context);
   const hasSameFields =
     sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&
@@ -248,9 +248,9 @@ function idleSourceWarning({ object, oldObject }: FluxWrite, { all, problems }: 
 function suspendedWarning(
   { kind, metadata }: FluxObject,
   { object, oldObject, bypass }: FluxWrite,
-  { names, closed, problems }: ObjectGates,
+  { causes, closed, problems }: ObjectGates,
 ): string[] {
-  if (names.length === 0 || metadata.annotations?.[SUSPENDED] === undefined) return [];
+  if (causes.length === 0 || metadata.annotations?.[SUSPENDED] === undefined) return [];
   if (oldObject && bypass?.granted)
     return ['stored, but still suspended: to let Flux act on it, also set spec.suspend to false'];
   if (oldObject) {

@@ -15,7 +15,7 @@ import { isSystemDeleter } from '../kube/users.ts';
 import { deploymentOf, deploymentText, isSetByGit, parseDeployments } from '../managedField/deployment.ts';
 import { fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
 import { bypassText, type Denial, subjectOf } from '../objectGates/gateTexts.ts';
-import { objectGates } from '../objectGates/objectGates.ts';
+import { evaluateObjectGates } from '../objectGates/objectGates.ts';
 import { readState } from '../objectGates/objectState.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
@@ -25,7 +25,7 @@ import type { FluxWrite, WriteContext } from './fluxWrite.ts';
 /** The denial of a write that another webhook has changed; undefined if none has. */
 export function verifyWrite(write: Omit<FluxWrite, 'closed'>): Denial | undefined {
   const { object, oldObject, context } = write;
-  const { closed, closures } = objectGates(oldObject ?? object, context);
+  const { closed, closures } = evaluateObjectGates(oldObject ?? object, context);
   const bypassing = bypassingRollouts(oldObject, closures, context);
   const changed =
     verifySuspended(object) ?? verifySeen(object, context) ?? verifyBehindClosedGate(write, closed, bypassing);

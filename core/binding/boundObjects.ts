@@ -10,7 +10,7 @@ import type { FluxBinding, Rollout } from '../../api/types.ts';
 import type { GateSelectors } from '../gate/gateSelection.ts';
 import { boundLabel, objectName } from '../kube/names.ts';
 import { objectsOfRollout } from '../managedField/managedFields.ts';
-import { gatesOfObject, type RefRules } from '../objectGates/objectGates.ts';
+import { type RefRules, requiredGates } from '../objectGates/objectGates.ts';
 
 /**
  * The FluxBindings of the objects that are bound to the Rollout, by their fields or their label. The label counts too
@@ -124,7 +124,7 @@ function withStored(bindings: readonly FluxBinding[], bound: readonly BoundObjec
 }
 
 function withCurrentGates(bound: BoundObject, selectors: GateSelectors, rules: RefRules): FluxBinding {
-  const { named, selecting, tooMany } = gatesOfObject(bound.object, selectors, rules);
+  const { named, selecting, tooMany } = requiredGates(bound.object, selectors, rules);
   const refs = tooMany ? [tooMany] : [...named, ...selecting];
   const { spec, ...own } = storedOrUnseen(bound);
   return { ...own, spec: { ...spec!, gates: refs.map(({ namespace, name }) => ({ namespace, gate: name })) } };

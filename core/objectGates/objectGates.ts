@@ -52,8 +52,8 @@ export interface ObjectGates extends RequiredGates {
   all: GateResult[];
   closed: GateResult[];
   /** Causes of a suspension: the closed Gates by `refKey`, and INVALID_REFERENCE. */
-  names: string[];
-  /** `names`, each with its closure: see `closureKey`. */
+  causes: string[];
+  /** `causes`, each with its closure: see `closureKey`. */
   closures: string[];
 }
 
@@ -73,7 +73,7 @@ function selectingGates(
   return found;
 }
 
-export function gatesOfObject(object: FluxObject, selectors: GateSelectors, rules: RefRules): RequiredGates {
+export function requiredGates(object: FluxObject, selectors: GateSelectors, rules: RefRules): RequiredGates {
   // More than the limit are too many, whichever they are.
   const selecting = selectingGates(object, selectors, LIMITS.requiredGates + 1);
   return withSelecting(object, selecting, selectors.truncated ?? false, rules);
@@ -92,8 +92,8 @@ function withSelecting(
 }
 
 /** The Gates that the object requires, evaluated. */
-export function objectGates(object: FluxObject, context: GateContext): ObjectGates {
-  return evaluateRequired(gatesOfObject(object, context.selectors, context), context.gates, context.now);
+export function evaluateObjectGates(object: FluxObject, context: GateContext): ObjectGates {
+  return evaluateRequired(requiredGates(object, context.selectors, context), context.gates, context.now);
 }
 
 /**
@@ -101,7 +101,7 @@ export function objectGates(object: FluxObject, context: GateContext): ObjectGat
  * every write, so a Gate in it that exists selects the object.
  * @param gates by `refKey`: the Gates of `recordedRefs` that exist
  */
-export function recordedGates(
+export function evaluateRecordedGates(
   object: FluxObject,
   gates: ReadonlyMap<string, Gate>,
   rules: RefRules,
@@ -119,8 +119,8 @@ function evaluateRequired(required: RequiredGates, gates: ReadonlyMap<string, Ga
   const all = evaluateGates(refs, gates, now);
   const closed = closedOf(all);
   const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
-  const names = [...closed.map(({ ref }) => refKey(ref)), ...invalid];
-  return { ...required, all, closed, names, closures: [...closed.map(closureKey), ...invalid] };
+  const causes = [...closed.map(({ ref }) => refKey(ref)), ...invalid];
+  return { ...required, all, closed, causes, closures: [...closed.map(closureKey), ...invalid] };
 }
 
 /** Whether the write changes labels by which a closed Gate selects the object. */
@@ -137,7 +137,7 @@ export function escapesSelection(object: FluxObject, oldObject: FluxObject, cont
  * Rollouts, and drop Gates if all dropped Gates are open.
  */
 export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, context: GateContext): FluxObject {
-  if (!gatesOfObject(oldObject, context.selectors, context).tooMany) return oldObject;
+  if (!requiredGates(oldObject, context.selectors, context).tooMany) return oldObject;
   let before = oldObject;
   if (!gatesInAnnotation(object).tooMany && !dropsClosedGate(object, oldObject, context)) {
     before = annotate(before, REQUIRED_GATES, object.metadata.annotations?.[REQUIRED_GATES]);

@@ -13,7 +13,7 @@ import { annotateAll } from '../kube/annotate.ts';
 import { refKey } from '../kube/names.ts';
 import { earliest } from '../kube/time.ts';
 import { isApplyBy } from '../kube/writers.ts';
-import { type GateContext, type ObjectGates, objectGates, selectedByText } from '../objectGates/objectGates.ts';
+import { evaluateObjectGates, type GateContext, type ObjectGates, selectedByText } from '../objectGates/objectGates.ts';
 import {
   formatState,
   isBypassed,
@@ -50,15 +50,15 @@ interface Hold {
  * @param context has every Gate that the object names, and every one that may select it
  */
 export function holdMarks(object: FluxObject, context: GateContext): Hold {
-  const gates = objectGates(object, context);
+  const gates = evaluateObjectGates(object, context);
   const isMarked = isMarkedFor(object, gates);
   const isBypassing = isMarked && readState(object)?.is === 'bypassing';
   const annotations: Hold['annotations'] = {};
   const selectedBy = selectedByText(gates, context.selectors.truncated);
   if (object.metadata.annotations?.[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
   // An object that bypasses the Gates gets the state too: once its deployment is applied, the webhook suspends it.
-  const heldState = isMarked && !isBypassing ? undefined : formatState({ is: 'closed', gates: gates.names });
-  const state = gates.names.length > 0 ? heldState : stateOnceOpen(object, gates);
+  const heldState = isMarked && !isBypassing ? undefined : formatState({ is: 'closed', gates: gates.causes });
+  const state = gates.causes.length > 0 ? heldState : stateOnceOpen(object, gates);
   if (state !== undefined) annotations[GATE_STATE] = state;
   return { annotations, isBypassing, requeueAt: earliest(gates.all.map(({ until }) => until)) };
 }
@@ -80,27 +80,27 @@ function stateOnceOpen(object: FluxObject, { all }: ObjectGates): string | null 
  */
 export function stateByRollouts(
   object: FluxObject,
-  { names, closures }: ObjectGates,
+  { causes, closures }: ObjectGates,
   bindingStatus: FluxBindingStatus | undefined,
   now: EpochMs,
 ): string | undefined {
   const state = readState(object);
-  if (names.length === 0) {
+  if (causes.length === 0) {
     const end = resumedAloneAt(currentWait(object, bindingStatus));
     return end !== undefined && now >= end ? formatState({ is: 'open' }) : undefined;
   }
   if (isBypassed(state, closures)) return undefined;
   if (!isSeenBypassing(object, bindingStatus, closures))
-    return state?.is === 'bypassing' ? formatState({ is: 'closed', gates: names }) : undefined;
+    return state?.is === 'bypassing' ? formatState({ is: 'closed', gates: causes }) : undefined;
   const bypassing = formatState({ is: 'bypassing', gates: closures });
   return object.metadata.annotations?.[GATE_STATE] === bypassing ? undefined : bypassing;
 }
 
 /** Whether the object's state fits its Gates: held by exactly the closed ones, bypassing all of them, or not held. */
-export function isMarkedFor(object: FluxObject, { names, closures }: ObjectGates): boolean {
+export function isMarkedFor(object: FluxObject, { causes, closures }: ObjectGates): boolean {
   const state = readState(object);
-  if (names.length === 0) return state === undefined || state.is === 'open' || state.is === 'opening';
-  const isHeld = object.metadata.annotations?.[GATE_STATE] === formatState({ is: 'closed', gates: names });
+  if (causes.length === 0) return state === undefined || state.is === 'open' || state.is === 'opening';
+  const isHeld = object.metadata.annotations?.[GATE_STATE] === formatState({ is: 'closed', gates: causes });
   return isHeld || runsBehind(state, closures);
 }
 
@@ -127,7 +127,7 @@ interface SuspensionWrite {
   /** Whether the stored object was behind a closed Gate already: then its spec counts, not the writer's. */
   wasBehindClosedGate: boolean;
   /** The Gates that `object` requires. */
-  gates: Pick<ObjectGates, 'all' | 'names' | 'closures'>;
+  gates: Pick<ObjectGates, 'all' | 'causes' | 'closures'>;
   fieldManager: string | undefined;
   /** Whether the writer bypasses the closed Gates. */
   writerBypasses: boolean;
@@ -175,7 +175,7 @@ function decideSuspension(
   // leave it out, and the API server keeps it.
   if (oldObject?.metadata.deletionTimestamp && !isSuspendedByUs(oldObject))
     return { suspend: asWritten, previous, state };
-  if (gates.names.length > 0) return behindClosedGate(write, previous, state);
+  if (gates.causes.length > 0) return behindClosedGate(write, previous, state);
 
   const open: ObjectState | undefined = gates.all.length > 0 ? { is: 'open' } : undefined;
   if (awaitsArtifact(object)) return untilFetched(write, previous, state, open);
@@ -220,7 +220,7 @@ function withoutOwnSuspension(write: SuspensionWrite): SuspensionWrite {
   if (!oldObject || parsePrevious(oldObject) !== undefined) return write;
   // With open Gates the annotation may come from a manifest exported during an earlier freeze, and the suspension from
   // a user.
-  if (oldObject.spec?.suspend === true && write.gates.names.length === 0) return write;
+  if (oldObject.spec?.suspend === true && write.gates.causes.length === 0) return write;
   const withoutOwn = (each: FluxObject) => {
     const own = previousInWrite(each);
     return own === undefined ? each : setSuspend(each, suspendValue(own));
@@ -254,7 +254,7 @@ function behindClosedGate(
   if (isBypassed(state, gates.closures) && !(writerBypasses && wantsSuspension)) return { suspend: asWritten, state };
   const stored = previous ?? previousAtFirstSuspension(write);
   if (deploymentBypasses) return runningForBypass(write, stored, state);
-  return { suspend: true, previous: stored, state: { is: 'closed', gates: gates.names } };
+  return { suspend: true, previous: stored, state: { is: 'closed', gates: gates.causes } };
 }
 
 /**
@@ -266,15 +266,15 @@ function runningForBypass(
   previous: PreviousSuspend,
   state: ObjectState | undefined,
 ): Suspension {
-  const isSuspended = write.oldObject?.spec?.suspend !== true && write.object.spec?.suspend === true;
+  const suspends = write.oldObject?.spec?.suspend !== true && write.object.spec?.suspend === true;
   // If the webhook is called twice for one write, the first call may have suspended the object until its artifact is
   // fetched.
-  const isOurs = awaitsArtifact(write.object) && !awaitsArtifact(write.oldObject) && awaitsArtifact(write.sent);
-  const isStopped = state?.is === 'bypassing' && isSuspended && !isOurs;
-  const own = isStopped ? 'true' : previous;
+  const isForArtifact = awaitsArtifact(write.object) && !awaitsArtifact(write.oldObject) && awaitsArtifact(write.sent);
+  const isStopped = state?.is === 'bypassing' && suspends && !isForArtifact;
+  const stored = isStopped ? 'true' : previous;
   return {
-    suspend: awaitsArtifact(write.object) || suspendValue(own),
-    previous: own,
+    suspend: awaitsArtifact(write.object) || suspendValue(stored),
+    previous: stored,
     state: { is: 'bypassing', gates: write.gates.closures },
   };
 }

@@ -17,7 +17,7 @@ import { decorate } from '../../core/binding/decorate.ts';
 import { byRefKey } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { managedFieldsOf } from '../../core/managedField/managedFields.ts';
-import { type ObjectGates, recordedGates, recordedRefs } from '../../core/objectGates/objectGates.ts';
+import { evaluateRecordedGates, type ObjectGates, recordedRefs } from '../../core/objectGates/objectGates.ts';
 import {
   awaitedApply,
   MAX_REQUESTING,
@@ -83,7 +83,7 @@ async function readRecordedGates(object: FluxObject, call: HookCall): Promise<{ 
   const refs = recordedRefs(object, call.settings);
   const read = async (maxAgeMs: number) => {
     const found = await recentGates(refs, maxAgeMs, call);
-    return { found, gates: recordedGates(object, byRefKey(found), call.settings, call.now) };
+    return { found, gates: evaluateRecordedGates(object, byRefKey(found), call.settings, call.now) };
   };
   const known = await read(GATE_MAX_AGE_MS);
   return refs.length === 0 || isMarkedFor(object, known.gates) ? known : read(DOUBTED_GATE_MAX_AGE_MS);

@@ -10,7 +10,7 @@ import { findCondition } from '../../../core/kube/conditions.ts';
 import { byRefKey, groupOf, identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { deploymentText, parseDeployments } from '../../../core/managedField/deployment.ts';
-import { recordedGates } from '../../../core/objectGates/objectGates.ts';
+import { evaluateRecordedGates } from '../../../core/objectGates/objectGates.ts';
 import { type ObjectState, readState } from '../../../core/objectGates/objectState.ts';
 import { applierWaitText } from '../../../core/suspension/applier.ts';
 import { fluxActions } from '../../actions/gateActions.ts';
@@ -37,7 +37,7 @@ export function explainFluxObject(
   const name = `${ref.kind} ${ref.namespace}/${ref.name}`;
   const hidden = new Set(unread.filter((each) => each.kind === 'Gate').map(({ namespace }) => namespace));
   const gatesByKey = byRefKey(gates);
-  const required = recordedGates(object, gatesByKey, {}, now);
+  const required = evaluateRecordedGates(object, gatesByKey, {}, now);
   const closed = required.closed.filter(({ ref }) => !hidden.has(ref.namespace));
   const state = readState(object);
   const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;

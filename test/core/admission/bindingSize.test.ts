@@ -6,7 +6,7 @@ import { provesApply } from '../../../core/binding/appliedDeployment.ts';
 import { makeBinding } from '../../../core/binding/bindingSpec.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
-import { objectGates } from '../../../core/objectGates/objectGates.ts';
+import { evaluateObjectGates } from '../../../core/objectGates/objectGates.ts';
 import { deployment, gatesByName, kustomization, NO_SELECTORS, NOW, ociRepository } from './objects.ts';
 
 const gates = { gates: [{ namespace: 'shop', name: 'freeze' }], problems: [] };
@@ -37,7 +37,7 @@ it('an object with more marked variables than the limit counts as held, with the
   const context = { gates: gatesByName(), selectors: NO_SELECTORS, now: NOW };
   expect(managedFieldsOf(object).fields).toHaveLength(LIMITS.managedFields);
   expect(managedFieldsOf(object).problems[0]).toContain(`more than ${LIMITS.managedFields} managed variables`);
-  expect(objectGates(object, context).closed).toHaveLength(1);
+  expect(evaluateObjectGates(object, context).closed).toHaveLength(1);
   expect(tooManyReferencesProblem(object, undefined)).toContain(`${LIMITS.managedFields} variables`);
   expect(size(makeBinding(object, gates, undefined))).toBeLessThan(100_000);
 });

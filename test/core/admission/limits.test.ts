@@ -5,7 +5,7 @@ import { decideWrite } from '../../../core/admission/fluxWrite.ts';
 import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, limitText } from '../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { bypassWarning, revertWarning } from '../../../core/objectGates/gateTexts.ts';
-import { foreignText, objectGates } from '../../../core/objectGates/objectGates.ts';
+import { evaluateObjectGates, foreignText } from '../../../core/objectGates/objectGates.ts';
 import { isBypassed } from '../../../core/objectGates/objectState.ts';
 import { kustomization, NO_SELECTORS } from './objects.ts';
 
@@ -22,7 +22,7 @@ describe('an object beyond a limit', () => {
   ];
   it.each(rows)('is held by its number of %s, and no bypass lasts', (_, annotations, message) => {
     const object = kustomization({ annotations });
-    const found = objectGates(object, { gates: new Map(), selectors: NO_SELECTORS, now: 0 });
+    const found = evaluateObjectGates(object, { gates: new Map(), selectors: NO_SELECTORS, now: 0 });
     expect(found.closed.map((gate) => gate.message)).toEqual([expect.stringMatching(message)]);
     expect(isBypassed({ is: 'bypassed', gates: found.closures }, found.closures)).toBe(false);
   });

@@ -4,7 +4,7 @@ import { REQUIRED_GATES } from '../../../api/annotations.ts';
 import { LIMIT_OF_GATES } from '../../../core/gate/gateRefs.ts';
 import { refKey } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { escapesSelection, objectGates } from '../../../core/objectGates/objectGates.ts';
+import { escapesSelection, evaluateObjectGates } from '../../../core/objectGates/objectGates.ts';
 import { gate, gatesByName, kustomization, NO_SELECTORS, NOW } from '../admission/objects.ts';
 
 it.each(['apps', 'platform'])('of two Gates of one name, the closed one of %s holds', (closed) => {
@@ -12,7 +12,7 @@ it.each(['apps', 'platform'])('of two Gates of one name, the closed one of %s ho
     ...['apps', 'platform'].map((each) => gate(`${each}/freeze`, { default: each === closed ? 'closed' : 'opened' })),
   );
   const object = kustomization({ annotations: { [REQUIRED_GATES]: 'apps/freeze,platform/freeze' } });
-  const found = objectGates(object, { gates, selectors: NO_SELECTORS, now: 0 });
+  const found = evaluateObjectGates(object, { gates, selectors: NO_SELECTORS, now: 0 });
   expect(found.closed.map(({ ref }) => refKey(ref))).toEqual([`${closed}/freeze`]);
 });
 
@@ -25,5 +25,5 @@ it('a label by which one closed Gate of more than are counted selects the object
   const context = { gates: gatesByName(...all), selectors: { gates: all, namespaceLabels: {} }, now: NOW };
   const [front, back] = ['front', 'back'].map((tier) => kustomization({ labels: { tier } }));
   expect(escapesSelection(back!, front!, context)).toBe(true);
-  expect(objectGates(front!, context).closed.map(({ ref }) => ref)).toEqual([LIMIT_OF_GATES]);
+  expect(evaluateObjectGates(front!, context).closed.map(({ ref }) => ref)).toEqual([LIMIT_OF_GATES]);
 });

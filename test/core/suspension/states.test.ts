@@ -87,7 +87,7 @@ function stateAfter(
     wasBehindClosedGate: closure !== undefined && GATE_STATE in annotations,
     gates: {
       all: requires ? [{ ref: { namespace: 'ops', name: 'freeze' }, open: closure === undefined, message: '' }] : [],
-      names: closure ? ['ops/freeze'] : [],
+      causes: closure ? ['ops/freeze'] : [],
       closures: closure ? [`ops/freeze@${closure}`] : [],
     },
     fieldManager: undefined,
