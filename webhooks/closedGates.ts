@@ -19,6 +19,7 @@ import type { Denial } from '../core/objectGates/gateTexts.ts';
 import { closedAgainstRemoval, droppedGates, mayDropGates } from '../core/rollout/evaluation/droppedGates.ts';
 import { boundGates, gatesOfRollouts } from '../core/rollout/evaluation/requiredGates.ts';
 import { firstFew } from '../core/text/firstFew.ts';
+import { boundedLine } from '../core/text/oneLine.ts';
 import { listBindableObjects, listBindings, readGates, readSelectors } from '../live/gateReads.ts';
 import { inParallel } from '../live/inParallel.ts';
 import { type AdmissionDecision, allowed, deny, namespaceOf } from './response.ts';
@@ -163,7 +164,7 @@ export async function recordBypass(
 ): Promise<Record<string, string>> {
   const { username } = request.userInfo;
   const what = version === undefined ? request.operation : `${request.operation}, version ${version}`;
-  const message = `${username} bypassed ${gates.map(refKey).join(', ')} (${what}): ${reason}`;
+  const message = `${username} bypassed ${firstFew(gates.map(refKey))} (${what}): ${boundedLine(reason, LIMITS.reason)}`;
   const fact = request.dryRun ? undefined : await bypassFact(regarding, request, call);
   if (fact) {
     // If another write comes in between, the API server calls again with another uid.

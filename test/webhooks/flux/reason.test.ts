@@ -98,12 +98,25 @@ it('the Event of a bypass also waits for the record as it stays without its reas
   expect(facts).toMatchObject([{ annotations: expect.arrayContaining([{ [BYPASSED_BY]: after?.[BYPASSED_BY] }]) }]);
 });
 
-it('the refusal to bypass many Gates names a few: a tenant chooses their names and number', async () => {
-  const names = Array.from({ length: 100 }, (_, i) => `gate-${i}`).join();
-  const named = (reason: object) => kustomization({ annotations: { 'gate.fluxcd.io/gates': names, ...reason } });
-  const { message } = await send(mutateFlux, {
-    object: { ...named({ 'gate.fluxcd.io/bypass-reason': 'INC-1' }), spec: { path: './next' } },
+describe('of many Gates, whose names and number a tenant chooses,', () => {
+  const names = Array.from({ length: 100 }, (_, i) => `gate-${i}`);
+  const named = (reason: object) =>
+    kustomization({ annotations: { 'gate.fluxcd.io/gates': names.join(), ...reason }, spec: { path: './next' } });
+  const write = {
+    object: named({ 'gate.fluxcd.io/bypass-reason': `INC-1 ${'x'.repeat(1000)}` }),
     oldObject: named({}),
+    user: { username: 'sre' },
+  };
+
+  it('the refusal of a bypass names a few', async () => {
+    const { message } = await send(mutateFlux, { ...write, object: { ...write.object, spec: { path: './other' } } });
+    expect(message).toMatch(/isn't allowed to bypass Gates shop\/gate-0, .* and 80 more \(verb bypass\)/);
   });
-  expect(message).toMatch(/isn't allowed to bypass Gates shop\/gate-0, .* and 80 more \(verb bypass\)/);
+
+  it('a bypass is recorded with a few, and with as much of the reason as is stored', async () => {
+    const { audit, events } = await send(mutateFlux, write, { mayBypass: names.map((name) => `sre shop/${name}`) });
+    expect(audit.bypass).toMatch(/^sre bypassed shop\/gate-0, .* and 80 more \(UPDATE\): INC-1 x+$/);
+    expect(audit.bypass!.length).toBeLessThan(600);
+    expect(events).toMatchObject([{ message: audit.bypass }]);
+  });
 });
