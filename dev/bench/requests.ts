@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { auditEvents } from '../local/auditLog.ts';
+import { Problem } from '../local/process/problem.ts';
 
 export interface RequestCount {
   /** The last part of the user name: `metacontroller`. */
@@ -18,9 +19,16 @@ export const endOf = (file: string): number => statSync(file).size;
 /** Growth of the audit log in a quiet second: leases and renewed watches. */
 const QUIET_BYTES = 20_000;
 
-/** Resolves after a second with hardly any requests. */
+const PATIENCE_MS = 600_000;
+
+/** Resolves after a second with hardly any requests; throws if there is none in ten minutes. */
 export async function untilQuiet(file: string): Promise<void> {
+  const start = performance.now();
   for (let before = -1, size = endOf(file); size - before > QUIET_BYTES; ) {
+    if (performance.now() - start > PATIENCE_MS)
+      throw new Problem(
+        `The cluster isn't quiet after ten minutes: its audit log grows by ${size - before} bytes a second.`,
+      );
     before = size;
     await wait(1000);
     size = endOf(file);

@@ -2,8 +2,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Access } from '../../client/kubeconfig.ts';
 import { type AnyObject, watchLines } from '../../client/send.ts';
+import { logToStderr } from '../../local/process/log.ts';
+import { Problem } from '../../local/process/problem.ts';
 
 const RETRY_MS = 200;
+/** The time from one line of progress to the next. */
+const PROGRESS_MS = 30_000;
 
 interface ObjectWatch {
   /** Resolves when `count` different objects are in the state; rejects after `timeoutMs`. */
@@ -35,26 +39,30 @@ export function watchObjects(access: Access, path: string, each: (object: AnyObj
   };
   void followOn();
   return {
-    until: (count, isInState, timeoutMs) =>
-      new Promise((resolve, reject) => {
-        const missing = () => count - [...objects.values()].filter(isInState).length;
-        const timer = setTimeout(
-          () => reject(new Error(`${missing()} of ${count} objects didn't reach the state within ${timeoutMs} ms`)),
-          timeoutMs,
-        );
-        let waiting = missing();
-        changed = () => {
-          // Counting for each event would be quadratic: count after as many events as objects are missing.
-          waiting--;
-          if (waiting > 0) return;
-          waiting = missing();
-          if (waiting > 0) return;
-          clearTimeout(timer);
-          changed = () => {};
-          resolve();
-        };
-        if (waiting <= 0) changed();
-      }),
+    async until(count, isInState, timeoutMs) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const missing = () => count - [...objects.values()].filter(isInState).length;
+      const timer = setTimeout(
+        () => reject(new Problem(`${missing()} of ${count} objects didn't reach the state within ${timeoutMs} ms`)),
+        timeoutMs,
+      );
+      const report = () => logToStderr(`${count - missing()} of ${count} objects have reached the state`);
+      const progress = setInterval(report, PROGRESS_MS);
+      let waiting = missing();
+      changed = () => {
+        // Counting for each event would be quadratic: count after as many events as objects are missing.
+        waiting--;
+        if (waiting > 0) return;
+        waiting = missing();
+        if (waiting <= 0) resolve();
+      };
+      if (waiting <= 0) resolve();
+      await promise.finally(() => {
+        changed = () => {};
+        clearTimeout(timer);
+        clearInterval(progress);
+      });
+    },
     close: () => end.abort(),
   };
 }
