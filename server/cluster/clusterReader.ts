@@ -13,7 +13,10 @@ const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.
 /** Objects of the first page. */
 const FIRST_METADATA = 100;
 const FIRST_OBJECTS = 50;
-/** The maximum age of an answer of `hasAny`: when Metacontroller starts, every Rollout needs the same answers. */
+/**
+ * The maximum age of an answer of `hasAny`: when Metacontroller starts, every Rollout needs the same answers. A list
+ * answers too: that of Gates, before a deployment, also for the object that gets the version a moment later.
+ */
 const HAS_ANY_MAX_AGE_MS = 1000;
 
 export function createReader(
@@ -27,8 +30,8 @@ export function createReader(
    * Rollouts are created. A caller shares the next read of the same object, never one that is already running, so no
    * answer is older than its call.
    */
-  const shared = <Ref, T>(name: string, read: (ref: Ref) => Promise<T>, maxAgeMs = 0): ((ref: Ref) => Promise<T>) => {
-    return (ref) => sharedReads.recent(maxAgeMs, `${name} ${JSON.stringify(ref)}`, () => read(ref));
+  const shared = <Ref, T>(name: string, read: (ref: Ref) => Promise<T>): ((ref: Ref) => Promise<T>) => {
+    return (ref) => sharedReads.recent(0, `${name} ${JSON.stringify(ref)}`, () => read(ref));
   };
 
   async function* pages(
@@ -77,6 +80,9 @@ export function createReader(
     return (await listAll({ ...ref, metadataOnly: true }, 1)).length > 0;
   };
 
+  const recentAny = (ref: ResourceRef, read: () => Promise<boolean>) =>
+    sharedReads.recent(HAS_ANY_MAX_AGE_MS, `hasAny ${JSON.stringify(ref)}`, read);
+
   async function get(ref: ResourceRef & { name: string }): Promise<KubeObject | undefined> {
     if (![ref.name, ref.namespace || ref.name].every(isSegment)) return undefined;
     try {
@@ -87,7 +93,13 @@ export function createReader(
     }
   }
 
-  async function listAtMost({ atMost, maxBytes, ...ref }: Parameters<ClusterReader['listAtMost']>[0]) {
+  function listAtMost({ atMost, maxBytes, ...ref }: Parameters<ClusterReader['listAtMost']>[0]) {
+    const answer = listPart(ref, atMost, maxBytes);
+    recentAny(ref, async () => (await answer).listed.length > 0).catch(() => {});
+    return answer;
+  }
+
+  async function listPart(ref: Parameters<ClusterReader['pages']>[0], atMost: number, maxBytes: number) {
     const listed: KubeObject[] = [];
     let read = 0;
     let isTruncated = false;
@@ -111,7 +123,7 @@ export function createReader(
     async *pages<T extends AnyObject>(ref: Parameters<ClusterReader['pages']>[0]) {
       for await (const { objects } of pages(ref)) yield objects as unknown as T[];
     },
-    hasAny: shared('hasAny', hasAny, HAS_ANY_MAX_AGE_MS),
+    hasAny: (ref) => recentAny(ref, () => hasAny(ref)),
     serves,
     async resourceOf({ apiVersion, kind }) {
       const found = (await discovery(apiVersion)).find((each) => each.kind === kind);

@@ -57,6 +57,21 @@ describe('whether a kind has objects', () => {
     expect(paths).toEqual(['/apis/kuberik.com/v1alpha1']);
   });
 
+  it.each([
+    ['one', [{ metadata: { name: 'a' } }], true],
+    ['none', [], false],
+  ])('is known from a list of the same objects: %s', async (_, items, any) => {
+    const { reader, paths } = serving(['rolloutbudgets'], items);
+    const selected = { ...budgets, labelSelector: 'a=b' };
+    await reader.listAtMost({ ...selected, atMost: 9, maxBytes: 1000 });
+    expect(await reader.hasAny(selected)).toBe(any);
+    expect(await reader.hasAny(budgets)).toBe(any);
+    expect(paths.filter((path) => path.includes('?'))).toEqual([
+      '/apis/kuberik.com/v1alpha1/namespaces/apps/rolloutbudgets?labelSelector=a%3Db&limit=10',
+      '/apis/kuberik.com/v1alpha1/namespaces/apps/rolloutbudgets?limit=1',
+    ]);
+  });
+
   it('is requested again after an error', async () => {
     const failing = createReader(elsewhere);
     await expect(failing.hasAny(budgets)).rejects.toThrow('Name parameter invalid');
