@@ -146,8 +146,9 @@ function failureActions(
   const step = steps.find(({ kind }) => kind === 'failure')?.id ?? 'bake';
   const failed = rollout.status?.history?.[0]?.version.tag;
   return [
-    ...(failed === undefined ? [] : actionsOn(rollout, 'retry', { version: failed }, step)),
+    // The failed version still runs.
     ...(failure.rollbackTo === undefined ? [] : actionsOn(rollout, 'rollback', { version: failure.rollbackTo }, step)),
+    ...(failed === undefined ? [] : actionsOn(rollout, 'retry', { version: failed }, step)),
     ...(failure.unblocks && failed !== undefined ? actionsOn(rollout, 'unblock', { version: failed }, step) : []),
   ];
 }

@@ -118,7 +118,7 @@ describe('a version that waits for', () => {
           blockers: [blocker('Failure', 'PreviousDeploymentFailed')],
         }),
       },
-      ['retry 1.0.0', 'rollback 0.9.0', 'unblock 1.0.0', 'deploy 1.1.0'],
+      ['rollback 0.9.0', 'retry 1.0.0', 'unblock 1.0.0', 'deploy 1.1.0'],
     ],
     [
       'nothing that the Rollout knows, since a user mistyped it',
@@ -158,7 +158,7 @@ describe('without a version that waits', () => {
     [
       'the newest deployment failed',
       { status: { history: [entry('1.0.0', 2, 'Failed'), entry('0.9.0', 1, 'Succeeded')] } },
-      ['retry 1.0.0', 'rollback 0.9.0'],
+      ['rollback 0.9.0', 'retry 1.0.0'],
     ],
     ['a Gate is closed', { spec: { gates: [{ name: 'freeze' }] }, gates: [gate('freeze')] }, ['open gate/freeze']],
   ])('%s', (_, each, types) => {
