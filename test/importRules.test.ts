@@ -43,7 +43,7 @@ const MAY_IMPORT: Record<string, [files: string, packages?: RegExp]> = {
   page: ['api core client tools server/http server/turns.ts', ANY],
   'page/inCluster': ['api core client tools page server', ANY],
   // Runs in a browser, and gets everything else from page/ over HTTP.
-  ui: ['api core client', /^(preact|@preact.signals|d3-\w+|@dagrejs.dagre)$/],
+  ui: ['api core client', /^(preact|@preact.signals|@dagrejs.dagre)$/],
   // Tests import the development tools, never the other way round.
   dev: ['api core client hooks webhooks live receiver copy audit server tools cli page ui', /./],
 };

@@ -1,5 +1,4 @@
 /** Gates over the coming days: a band while one is closed, dashed if planned. Dragging on top plans a freeze. */
-import { scaleTime } from 'd3-scale';
 import { useRef, useState } from 'preact/hooks';
 import type { Band, GateView, ScheduleView } from '../../client/board/planViews.ts';
 import { rowKey } from '../../client/board/row.ts';
@@ -46,7 +45,7 @@ export function CalendarChart({ lines, days, onPlan }: CalendarChartProps) {
   const lane = useRef<HTMLDivElement>(null);
   const width = useWidth(lane, 800);
   const start = startOfToday(now.value);
-  const x = scaleTime([start, start + days * DAY_MS], [0, width]);
+  const x = (time: number) => ((time - start) / (days * DAY_MS)) * width;
   const dates = Array.from({ length: days }, (_, index) => new Date(start).setDate(new Date(start).getDate() + index));
   const every = width / days < 46 ? Math.ceil(46 / (width / days)) : 1;
   return (
@@ -65,7 +64,7 @@ export function CalendarChart({ lines, days, onPlan }: CalendarChartProps) {
           ))}
         </div>
       </div>
-      {onPlan && <PlanLine start={start} days={days} width={width} onPlan={onPlan} />}
+      {onPlan && <PlanLine start={start} days={days} x={x} onPlan={onPlan} />}
       {lines.map(({ id, name, about, to, opened, bands }) => (
         <div key={id} class="calendar-row">
           <span class="calendar-name">
@@ -88,7 +87,7 @@ export function CalendarChart({ lines, days, onPlan }: CalendarChartProps) {
               <span key={date} class="calendar-shade" style={{ left: `${x(date)}px`, width: `${width / days}px` }} />
             ))}
             {bands.map((band) => (
-              <BandBox key={band.from} band={band} x={(time) => x(time)} width={width} from={start} />
+              <BandBox key={band.from} band={band} x={x} width={width} from={start} />
             ))}
             <span class="calendar-now" style={{ left: `${x(now.value)}px` }} />
           </div>
@@ -148,12 +147,12 @@ function bandText({ from, to, state, why, planned }: Band): string {
 interface PlanLineProps {
   start: number;
   days: number;
-  width: number;
+  x: (time: number) => number;
   onPlan: (from: number, to: number) => void;
 }
 
 /** The line on which dragging plans a freeze, in steps of 15 minutes in a week, of an hour in a month. */
-function PlanLine({ start, days, width, onPlan }: PlanLineProps) {
+function PlanLine({ start, days, x, onPlan }: PlanLineProps) {
   const [drag, setDrag] = useState<{ from: number; to: number } | undefined>();
   const step = days > 10 ? 4 * QUARTER_MS : QUARTER_MS;
   const timeAt = (event: PointerEvent) => {
@@ -162,7 +161,6 @@ function PlanLine({ start, days, width, onPlan }: PlanLineProps) {
     return Math.round((start + share * days * DAY_MS) / step) * step;
   };
   const [from, to] = drag ? [Math.min(drag.from, drag.to), Math.max(drag.from, drag.to)] : [0, 0];
-  const px = (time: number) => ((time - start) / (days * DAY_MS)) * width;
   return (
     <div class="calendar-row calendar-plan">
       <span class="calendar-name">
@@ -183,7 +181,7 @@ function PlanLine({ start, days, width, onPlan }: PlanLineProps) {
         onPointerCancel={() => setDrag(undefined)}
       >
         {drag ? (
-          <span class="band planned" style={{ left: `${px(from)}px`, width: `${Math.max(px(to) - px(from), 2)}px` }}>
+          <span class="band planned" style={{ left: `${x(from)}px`, width: `${Math.max(x(to) - x(from), 2)}px` }}>
             <span class="clip band-text">
               {clockText(from, now.value)} – {clockText(to, now.value)}
             </span>

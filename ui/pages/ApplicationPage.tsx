@@ -8,7 +8,6 @@ import { rowKey, trackOf } from '../../client/board/row.ts';
 import { History } from '../application/History.tsx';
 import { Path } from '../application/Path.tsx';
 import { Releases } from '../application/Releases.tsx';
-import { Timeline } from '../application/Timeline.tsx';
 import { Badge } from '../look/Badge.tsx';
 import { Panel } from '../look/Panel.tsx';
 import { STATES } from '../look/words.ts';
@@ -71,14 +70,9 @@ function Application({ data: given }: { data: ApplicationPageData }) {
         <Path application={application} />
       </Panel>
       {history.length > 0 && (
-        <>
-          <Panel id="time" title="Deployments over time">
-            <Timeline history={history} />
-          </Panel>
-          <Panel id="history" title="History">
-            <History application={application} rights={rights} />
-          </Panel>
-        </>
+        <Panel id="history" title="History">
+          <History application={application} rights={rights} />
+        </Panel>
       )}
       <Releases application={application} releases={releases} rights={rights} />
     </>
