@@ -8,21 +8,19 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { fakeFlux } from '../actors/fakeFlux.ts';
 import { gitSync } from '../actors/gitSync.ts';
-import { gate, imagePolicy, kustomization, ref, rollout, rolloutGate } from '../actors/objects.ts';
+import { kustomization, ref } from '../actors/objects.ts';
 import type { User } from '../actors/user.ts';
+import type { ObjectRef } from '../client/resources.ts';
 import { type AnyObject, ApiError } from '../client/send.ts';
 import { REPOSITORY } from '../repository.ts';
 import { targetOf } from './apiServer/requests.ts';
 import { SimulatedCluster } from './cluster/simulatedCluster.ts';
 import { findingsOf } from './findings.ts';
+import { type Data, inTime, NAMESPACE, partsOf, putFixture, STEPS, type Target } from './steps.ts';
 
 const GATE_SAMPLES = join(REPOSITORY, 'test/scenario/gate/rfc-samples.yaml');
 const FOLDER = join(REPOSITORY, 'test/scenario/rollout');
-const NAMESPACE = 'team-a';
-const APP = ref('rollout', NAMESPACE, 'test-resource');
-const POLICY = ref('imagePolicy', NAMESPACE, 'test-image-policy');
 const GIT = { apiVersion: 'source.toolkit.fluxcd.io/v1', kind: 'GitRepository' };
-const HEALTH = { apiVersion: 'kuberik.com/v1alpha1', kind: 'HealthCheck' };
 const SECOND = 1000;
 const SETTLE_MS = 4 * SECOND;
 const REST_MS = 90 * SECOND;
@@ -30,9 +28,6 @@ const ATTEMPTS = 5;
 const STALE_MS = 3 * SECOND;
 /** The clock leaps over the rest of a longer time. */
 const LONGEST_MS = 20 * 60 * SECOND;
-const UNITS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
-
-type Data = Record<string, any>;
 
 interface Scenario {
   id: string;
@@ -63,7 +58,7 @@ export function playable(): Scenario[] {
     ...read(join(import.meta.dirname, 'gates.yaml')),
     ...read(GATE_SAMPLES).map(heldBy),
   ];
-  return all.filter(({ steps }) => steps.every((step) => nameOf(step) === 'expect' || nameOf(step) in STEPS));
+  return all.filter(({ steps }) => steps.every((step) => partsOf(step)[0] in PLAYED));
 }
 
 /** A Gate's scenario with an object that requires the Gate, and an edit of that object after each step. */
@@ -101,10 +96,10 @@ export function replay({ fixture = 'F0', steps }: Scenario, fault?: Fault): Prom
   return new ScenarioRun(fault).play(fixture, steps);
 }
 
-class ScenarioRun {
+class ScenarioRun implements Target {
   readonly cluster = new SimulatedCluster(1);
   readonly #admin = this.cluster.user('admin');
-  readonly flux = this.cluster.user('flux');
+  readonly #flux = this.cluster.user('flux');
   readonly #users = new Map<string, User>();
   /** The time `T0`. */
   readonly #begin = this.cluster.time.now;
@@ -118,24 +113,16 @@ class ScenarioRun {
     };
   }
 
-  user(name = 'alice'): User {
-    const known = this.#users.get(name) ?? this.cluster.userNamed(name);
-    this.#users.set(name, known);
-    return known;
-  }
-
   async play(fixture: string, steps: Scenario['steps']): Promise<Replay> {
     const { cluster } = this;
     const begin = cluster.time.now;
     cluster.start();
-    await this.cluster.until(this.#base(fixture));
+    await this.cluster.until(putFixture(this, fixture));
     cluster.startDriver();
-    await this.pass(SETTLE_MS);
+    await this.settle();
     for (const step of steps) {
-      const name = nameOf(step);
-      if (name === 'expect') continue;
-      const data = typeof step === 'string' ? undefined : step[name];
-      await this.#retry(() => Promise.resolve(STEPS[name]!(this, this.#inTime(data))));
+      const [name, data] = partsOf(step);
+      await this.#retry(() => PLAYED[name]!(this, inTime(data, cluster.time.now, this.#begin)));
     }
     cluster.heal();
     await this.pass(REST_MS);
@@ -147,14 +134,32 @@ class ScenarioRun {
     return { violations, writes: this.#writes, history, virtualMs: cluster.time.now - begin };
   }
 
+  settle(): Promise<void> {
+    return this.pass(SETTLE_MS);
+  }
+
   async pass(ms: number): Promise<void> {
     if (ms > LONGEST_MS) this.cluster.leap(ms - LONGEST_MS);
     await this.cluster.time.runUntil(this.cluster.time.now + Math.min(ms, LONGEST_MS));
   }
 
   async put(object: AnyObject): Promise<void> {
-    if (await this.#admin.find(object as never)) await this.#admin.mergePatch(object as never, object);
+    if (await this.has(object as ObjectRef)) await this.#admin.mergePatch(object as never, object);
     else await this.#admin.create(object);
+  }
+
+  async has(object: ObjectRef): Promise<boolean> {
+    return (await this.#admin.find(object)) !== undefined;
+  }
+
+  async merge(object: ObjectRef, patch: Data, user = 'alice'): Promise<void> {
+    const known = this.#users.get(user) ?? this.cluster.userNamed(user);
+    this.#users.set(user, known);
+    await known.mergePatch(object, patch);
+  }
+
+  async report(object: ObjectRef, status: Data): Promise<void> {
+    await this.#admin.patchStatus(object, status);
   }
 
   #strike(is: Fault['is'], resource: string): void {
@@ -169,42 +174,25 @@ class ScenarioRun {
     }
   }
 
-  async #base(fixture: string): Promise<void> {
-    const selector = { healthCheckSelector: { selector: { matchLabels: { app: 'test-app' } } } };
-    const spec = { F0: {}, FB: { bakeTime: '5m', ...selector }, FH: selector }[fixture] ?? {};
-    await this.#admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
-    await this.#admin.create(imagePolicy(NAMESPACE, 'test-image-policy', { policy: { semver: { range: '>=0.1.0' } } }));
-    if (fixture !== 'F0') await this.health({ labels: { app: 'test-app' } });
-    const releasesImagePolicy = { name: 'test-image-policy' };
-    await this.#admin.create(rollout(NAMESPACE, 'test-resource', { spec: { releasesImagePolicy, ...spec } }));
-  }
-
-  async health({ name = 'test-health-check', namespace = NAMESPACE, labels, ...status }: Data): Promise<void> {
-    const check = { ...HEALTH, metadata: { name, namespace, labels } };
-    if (!(await this.#admin.find(check))) await this.#admin.create({ ...check, spec: {} });
-    if (Object.keys(status).length > 0) await this.#admin.patchStatus(check, status);
-  }
-
-  async publish(latest: string | Data): Promise<void> {
-    const named = typeof latest === 'string' ? { tag: latest } : latest;
-    await this.#admin.patchStatus(POLICY, { latestRef: { name: 'registry.example/app', ...named } });
-  }
-
   /** Creates a Kustomization of a GitRepository, with variables of the Rollout. */
   async bind({ name, gates = [] }: Data): Promise<void> {
     const named = gates.map(({ namespace, gate: of }: Data) => `${namespace}/${of}`);
     await this.put(await this.#bound(name, named, {}));
-    await fakeFlux({ flux: this.flux }).reconcile(NAMESPACE);
+    await this.reconcile();
+  }
+
+  async reconcile(): Promise<void> {
+    await fakeFlux({ flux: this.#flux }).reconcile(NAMESPACE);
   }
 
   /** Syncs Git: a Kustomization `apps` applies the object. */
   async git({ name, path, gates = [] }: Data): Promise<void> {
     const applier = { namespace: 'flux-system', name: 'apps' };
-    if (!(await this.#admin.find(ref('kustomization', applier.namespace, applier.name)))) {
+    if (!(await this.has(ref('kustomization', applier.namespace, applier.name)))) {
       await this.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: applier.namespace } });
       await this.put(kustomization(applier.namespace, applier.name));
     }
-    await gitSync(this.flux, applier)([await this.#bound(name, gates, { path })]);
+    await gitSync(this.#flux, applier)([await this.#bound(name, gates, { path })]);
   }
 
   async #bound(name: string, gates: string[], spec: Data): Promise<AnyObject> {
@@ -218,31 +206,11 @@ class ScenarioRun {
     });
   }
 
-  async edit({ as, name, path }: Data): Promise<void> {
-    await this.user(as).mergePatch(ref('kustomization', NAMESPACE, name), { spec: { path } });
-  }
-
-  async until(time: string): Promise<void> {
-    await this.pass(Math.max(0, Date.parse(time) - this.cluster.time.now));
-  }
-
   async remove(kind: string, namespace: string, name: string): Promise<void> {
     const found = this.cluster.server.storage
       .all()
       .find(([, each]) => each.kind === kind && each.metadata.name === name);
     if (found) await this.#admin.remove({ ...found[1], metadata: { namespace, name } } as never);
-  }
-
-  /** The data with times such as `now-5m` replaced. */
-  #inTime(data: any): any {
-    if (Array.isArray(data)) return data.map((item) => this.#inTime(item));
-    if (typeof data === 'object' && data !== null)
-      return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, this.#inTime(value)]));
-    const [, base, sign = '+', offset = '0s'] =
-      (typeof data === 'string' && /^(now|T0)(?:([+-])(\w+))?$/.exec(data)) || [];
-    if (!base) return data;
-    const ms = (base === 'T0' ? this.#begin : this.cluster.time.now) + durationMs(offset) * (sign === '-' ? -1 : 1);
-    return `${new Date(ms).toISOString().slice(0, 19)}Z`;
   }
 
   /** Retries while the API server is down. A refusal is a valid outcome. */
@@ -260,60 +228,17 @@ class ScenarioRun {
   }
 }
 
-const prefixed = (data: Data, prefix: string) =>
-  Object.fromEntries(Object.entries(data).map(([key, value]) => [key.includes('/') ? key : `${prefix}${key}`, value]));
-const REQUESTS: Record<string, string> = {
-  open: 'open.gate.fluxcd.io/requestedAt',
-  close: 'close.gate.fluxcd.io/requestedAt',
-};
-const onGate = (data: Data) =>
-  Object.fromEntries(
-    Object.entries(data).map(([key, value]) => [
-      REQUESTS[key] ?? (key.includes('/') ? key : `${key}.gate.fluxcd.io/for`),
-      value,
-    ]),
-  );
-
-/** Steps by the names of test/scenario/rollout/steps.ts. */
-const STEPS: Record<string, (run: ScenarioRun, data: any) => unknown> = {
-  sync: (run) => run.pass(SETTLE_MS),
-  settle: (run) => run.pass(SETTLE_MS),
-  synced: (run) => run.pass(SETTLE_MS),
-  settled: (run) => run.pass(SETTLE_MS),
-  advance: (run, duration: string) => run.pass(durationMs(duration)),
-  publish: (run, latest) => run.publish(latest),
-  release: async (run, latest) => {
-    await run.publish(latest);
-    await run.pass(SETTLE_MS);
-  },
-  policy: (run, spec: Data) => run.user().mergePatch(POLICY, { spec }),
-  spec: (run, spec: Data) => run.user().mergePatch(APP, { spec }),
-  annotate: (run, { as, ...patch }: Data) =>
-    run.user(as).mergePatch(APP, { metadata: { annotations: prefixed(patch, 'rollout.kuberik.com/') } }),
-  rolloutGate: (run, { name, as: _, ...spec }: Data) =>
-    run.put(rolloutGate(NAMESPACE, name, 'test-resource', { passing: true, ...spec })),
-  approve: (run, { as, gate: name, ...patch }: Data) =>
-    run.user(as).mergePatch(ref('rolloutGate', NAMESPACE, name), {
-      metadata: { annotations: prefixed(patch, 'rollout.kuberik.com/') },
-    }),
-  gate: (run, { name, namespace = NAMESPACE, annotations, labels, ...spec }: Data) =>
-    run.put(gate(namespace, name, { annotations, labels, spec: { default: 'closed', ...spec } })),
-  onGate: (run, { as, gate: name, namespace = NAMESPACE, ...patch }: Data) =>
-    run.user(as).mergePatch(ref('gate', namespace, name), { metadata: { annotations: onGate(patch) } }),
-  health: (run, data: Data) => run.health(data),
-  namespace: (run, metadata: Data) =>
-    run.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { ...metadata } as never }),
+/** The steps of scenarios, with those that differ from the unit tests' and those of the simulation alone. */
+const PLAYED: Record<string, (run: ScenarioRun, data: any) => Promise<void>> = {
+  ...STEPS,
+  expect: async () => {},
+  sync: (run) => run.settle(),
+  settle: (run) => run.settle(),
+  synced: (run) => run.settle(),
+  settled: (run) => run.settle(),
   bind: (run, data: Data) => run.bind(data),
+  apply: (run) => run.reconcile(),
   git: (run, data: Data) => run.git(data),
-  edit: (run, data: Data) => run.edit(data),
-  until: (run, time: string) => run.until(time),
-  apply: (run) => fakeFlux({ flux: run.flux }).reconcile(NAMESPACE),
-  delete: (run, [kind, name, namespace = NAMESPACE]: string[]) => run.remove(kind!, namespace, name!),
+  edit: (run, { as, name, path }: Data) => run.merge(ref('kustomization', NAMESPACE, name), { spec: { path } }, as),
+  until: (run, time: string) => run.pass(Math.max(0, Date.parse(time) - run.cluster.time.now)),
 };
-
-const nameOf = (step: string | Data) => (typeof step === 'string' ? step : Object.keys(step)[0]!);
-
-/** Milliseconds of `10d` or `1h30m`. */
-function durationMs(text: string): number {
-  return [...text.matchAll(/(\d+)([smhd])/g)].reduce((sum, [, n, unit]) => sum + Number(n) * UNITS[unit!]! * SECOND, 0);
-}

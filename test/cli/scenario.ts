@@ -1,10 +1,10 @@
 /** A Rollout as the hooks leave it after steps of test/scenario/rollout, and the output of commands about it. */
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { inTime, NAMESPACE, partsOf, putFixture } from '../../dev/sim/steps.ts';
 import { masked } from '../cluster/support/golden.ts';
-import { FIXTURES } from '../scenario/rollout/fixtures.ts';
-import { NAMESPACE, ScenarioCluster } from '../scenario/rollout/scenarioCluster.ts';
-import { inTime, STEPS } from '../scenario/rollout/steps.ts';
+import { ScenarioCluster, T0 } from '../scenario/rollout/scenarioCluster.ts';
+import { STEPS } from '../scenario/rollout/steps.ts';
 import type { Called } from '../support/command.ts';
 import type { Stored } from './objectServer.ts';
 
@@ -15,8 +15,8 @@ export type Step = string | Record<string, unknown>;
 export class CliScenario extends ScenarioCluster {
   async play(...steps: readonly Step[]): Promise<this> {
     for (const step of steps) {
-      const [name, data] = typeof step === 'string' ? [step, undefined] : Object.entries(step)[0]!;
-      await STEPS[name]!(this, inTime(data, this.now));
+      const [name, data] = partsOf(step);
+      await STEPS[name]!(this, inTime(data, this.now, T0));
     }
     return this;
   }
@@ -31,7 +31,7 @@ export class CliScenario extends ScenarioCluster {
 /** A scenario that begins with the Rollout and its ImagePolicy. */
 export async function scenario(...steps: readonly Step[]): Promise<CliScenario> {
   const cluster = new CliScenario({ onFailure: 'Continue', kuberikCompat: false, trustPublishers: false });
-  await FIXTURES.F0!(cluster);
+  await putFixture(cluster);
   return cluster.play(...steps);
 }
 

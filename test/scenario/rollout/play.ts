@@ -4,10 +4,11 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { inTime, partsOf, putFixture } from '../../../dev/sim/steps.ts';
 import { CHECKS } from './expectation.ts';
-import { FIXTURES } from './fixtures.ts';
-import { ScenarioCluster } from './scenarioCluster.ts';
-import { inTime, STEPS } from './steps.ts';
+import { saysWhy } from './explained.ts';
+import { ScenarioCluster, T0 } from './scenarioCluster.ts';
+import { STEPS } from './steps.ts';
 
 export interface Scenario {
   id: string;
@@ -38,24 +39,24 @@ export async function play(
     kuberikCompat: scenario.kuberikCompat ?? kuberikCompat,
     trustPublishers: scenario.trustPublishers ?? false,
   });
-  await FIXTURES[scenario.fixture ?? 'F0']!(cluster);
+  await putFixture(cluster, scenario.fixture);
   for (const [index, step] of scenario.steps.entries()) await run(cluster, step, index);
 }
 
 /** Steps that check, and the step that each of them performs first. */
 const CHECKING: Record<string, string | undefined> = { expect: undefined, synced: 'sync', settled: 'settle' };
 
-async function run(cluster: ScenarioCluster, step: string | Record<string, unknown>, index: number): Promise<void> {
-  const [name, data] = typeof step === 'string' ? [step, undefined] : Object.entries(step)[0]!;
-  const at = `step ${index + 1} (${name})`;
+async function run(cluster: ScenarioCluster, step: Scenario['steps'][number], index: number): Promise<void> {
+  const [name, data] = partsOf(step);
   try {
     const isCheck = name in CHECKING;
     const does = isCheck ? CHECKING[name] : name;
-    if (does !== undefined && !STEPS[does]) throw new Error('no such step');
-    if (does !== undefined) await STEPS[does]!(cluster, isCheck ? undefined : inTime(data, cluster.now));
-    if (isCheck) check(cluster, inTime(data, cluster.now));
+    const given = inTime(data, cluster.now, T0);
+    if (does !== undefined) await STEPS[does]!(cluster, isCheck ? undefined : given);
+    if (does === 'settle' || does === 'release') saysWhy(cluster);
+    if (isCheck) check(cluster, given);
   } catch (error) {
-    if (error instanceof Error) error.message = `${at}: ${error.message}`;
+    if (error instanceof Error) error.message = `step ${index + 1} (${name}): ${error.message}`;
     throw error;
   }
 }

@@ -14,11 +14,14 @@ import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { sameJson } from '../../../core/kube/json.ts';
 import { matchesSelector } from '../../../core/kube/selector.ts';
 import { formatTime } from '../../../core/kube/time.ts';
+import type { ObjectRef } from '../../../dev/client/resources.ts';
 import type { AnyObject } from '../../../dev/client/send.ts';
 import { fakeCluster, fakeHookCall, fakeWebhookCall, pluralOf } from '../../../dev/fakes/ports.ts';
 import { mapOf, requestOf } from '../../../dev/fakes/requests.ts';
 import { enforcePolicies } from '../../../dev/sim/apiServer/admission.ts';
 import { kindAt } from '../../../dev/sim/apiServer/kinds.ts';
+import { mergePatched } from '../../../dev/sim/apiServer/requests.ts';
+import { type Data, NAMESPACE, type Target } from '../../../dev/sim/steps.ts';
 import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
 import { rolloutRequestsHook } from '../../../hooks/rollout/rolloutRequestsHook.ts';
 import { mutateRolloutGate } from '../../../webhooks/approval/rolloutGateAdmission.ts';
@@ -26,10 +29,10 @@ import { mutateGate } from '../../../webhooks/gate/gateAdmission.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { mutateRolloutStatus } from '../../../webhooks/rollout/rolloutStatusAdmission.ts';
 
+/** The time `T0`. */
 export const T0: EpochMs = Date.parse('2026-03-01T12:00:00Z');
-export const NAMESPACE = 'team-a';
 
-export class ScenarioCluster {
+export class ScenarioCluster implements Target {
   now: EpochMs = T0;
   /** null: the registry hasn't answered; other tags have no metadata. */
   readonly metadata: Record<string, ReleaseMetadata | null> = {};
@@ -94,8 +97,32 @@ export class ScenarioCluster {
     this.objects.set(`${object.kind}/${namespace}/${name}`, structuredClone(object));
   }
 
-  delete(kind: string, namespace: string, name: string): void {
+  async has({ kind, metadata: { namespace = '', name = '' } }: ObjectRef): Promise<boolean> {
+    return this.find(kind, namespace, name) !== undefined;
+  }
+
+  async merge({ kind, metadata: { namespace = '', name = '' } }: ObjectRef, patch: Data, user?: string): Promise<void> {
+    const old = this.find(kind, namespace, name);
+    if (!old) throw new Error(`no ${kind} '${name}' in the scenario`);
+    this.denied = undefined;
+    await this.put(mergePatched(old, patch) as AnyObject, user);
+  }
+
+  report(object: ObjectRef, status: Data): Promise<void> {
+    return this.merge(object, { status });
+  }
+
+  async remove(kind: string, namespace: string, name: string): Promise<void> {
     this.objects.delete(`${kind}/${namespace}/${name}`);
+  }
+
+  async pass(ms: number): Promise<void> {
+    this.now += ms;
+  }
+
+  /** Syncs until nothing is written. */
+  async settle(): Promise<void> {
+    for (let i = 0; await this.sync(); i++) if (i === 5) throw new Error('the Rollout does not settle');
   }
 
   /** A write of the Rollout's status by another client. */
@@ -151,7 +178,7 @@ export class ScenarioCluster {
   }
 
   private keepPolicies(wanted: readonly KubeObject<any, any>[]): void {
-    for (const { metadata } of this.policies()) this.delete('ImagePolicy', NAMESPACE, metadata.name!);
+    for (const { metadata } of this.policies()) this.objects.delete(`ImagePolicy/${NAMESPACE}/${metadata.name}`);
     const { name = '', uid = '' } = this.rollout.metadata;
     const ownerReferences = [{ apiVersion: 'kuberik.com/v1alpha1', kind: 'Rollout', name, uid, controller: true }];
     for (const policy of wanted) this.seed({ ...policy, metadata: { ...policy.metadata, ownerReferences } });
