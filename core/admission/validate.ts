@@ -57,7 +57,7 @@ function verifySuspended(object: FluxObject): Denial | undefined {
  */
 function verifySeen(object: FluxObject, context: WriteContext): Denial | undefined {
   if (object.metadata.annotations?.[GATE_STATE] !== undefined || object.metadata.deletionTimestamp) return undefined;
-  const { closed } = objectGates(object, context);
+  const { closed } = evaluateObjectGates(object, context);
   if (closed.length === 0) return undefined;
   const text = `${subjectOf(object)} is not suspended, because another mutating webhook named a closed Gate on it`;
   return { reason: 'overwritten', text, closed, hint: { text: CALL_BEFORE } };

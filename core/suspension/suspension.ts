@@ -11,7 +11,7 @@ import type { FluxBindingStatus } from '../../api/types.ts';
 import { LIMIT_OF_GATES } from '../gate/gateRefs.ts';
 import { annotateAll } from '../kube/annotate.ts';
 import { refKey } from '../kube/names.ts';
-import { earliest } from '../kube/time.ts';
+import { earliest, formatInstant } from '../kube/time.ts';
 import { isApplyBy } from '../kube/writers.ts';
 import { evaluateObjectGates, type GateContext, type ObjectGates, selectedByText } from '../objectGates/objectGates.ts';
 import {
@@ -50,6 +50,7 @@ interface Hold {
  * @param context has every Gate that the object names, and every one that may select it
  */
 export function holdMarks(object: FluxObject, context: GateContext): Hold {
+  const { now } = context;
   const gates = evaluateObjectGates(object, context);
   const isMarked = isMarkedFor(object, gates);
   const isBypassing = isMarked && readState(object)?.is === 'bypassing';
@@ -57,8 +58,9 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
   const selectedBy = selectedByText(gates, context.selectors.truncated);
   if (object.metadata.annotations?.[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
   // An object that bypasses the Gates gets the state too: once its deployment is applied, the webhook suspends it.
-  const heldState = isMarked && !isBypassing ? undefined : formatState({ is: 'closed', gates: gates.causes });
-  const state = gates.causes.length > 0 ? heldState : stateOnceOpen(object, gates);
+  const closed = formatState({ is: 'closed', gates: gates.causes });
+  const heldState = isMarked && !isBypassing ? undefined : markToWrite(object, closed, now);
+  const state = gates.causes.length > 0 ? heldState : stateOnceOpen(object, gates, now);
   if (state !== undefined) annotations[GATE_STATE] = state;
   return { annotations, isBypassing, requeueAt: earliest(gates.all.map(({ until }) => until)) };
 }
@@ -67,11 +69,27 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
  * The state to write while all Gates are open: undefined if the object has that state, null to remove the state of an
  * object that no longer requires a Gate. `stateByRollouts` decides for an object that waits for its applier.
  */
-function stateOnceOpen(object: FluxObject, { all }: ObjectGates): string | null | undefined {
-  const { [GATE_STATE]: text, [SUSPENDED]: suspended } = object.metadata.annotations ?? {};
+function stateOnceOpen(object: FluxObject, { all }: ObjectGates, now: EpochMs): string | null | undefined {
+  const { [GATE_STATE]: text, [SUSPENDED]: suspended, [AWAITS_ARTIFACT]: awaits } = object.metadata.annotations ?? {};
   if (all.length === 0 && suspended === undefined) return text === undefined ? undefined : null;
   const open = formatState({ is: 'open' });
-  return text === open || awaitedApply(object) ? undefined : open;
+  const isReleased = suspended === undefined || awaits !== undefined;
+  return (text === open && isReleased) || awaitedApply(object) ? undefined : markToWrite(object, open, now);
+}
+
+/** The interval at which a mark that the webhook has not seen is written again. */
+const RENEWAL_MS = 60_000;
+
+/**
+ * The mark to write on an object that is not suspended or resumed as the mark requires; undefined if it is written.
+ * A mark that was stored while the API server didn't call the webhook gets the present minute: Metacontroller would not
+ * write the same value again. The webhook stores the mark without the minute.
+ */
+function markToWrite(object: FluxObject, mark: string, now: EpochMs): string | undefined {
+  const stored = object.metadata.annotations?.[GATE_STATE];
+  const isStored = stored === mark || stored?.startsWith(`${mark}@`);
+  const wanted = isStored ? `${mark}@${formatInstant(now - (now % RENEWAL_MS))}` : mark;
+  return stored === wanted ? undefined : wanted;
 }
 
 /**
@@ -100,8 +118,8 @@ export function stateByRollouts(
 export function isMarkedFor(object: FluxObject, { causes, closures }: ObjectGates): boolean {
   const state = readState(object);
   if (causes.length === 0) return state === undefined || state.is === 'open' || state.is === 'opening';
-  const isHeld = object.metadata.annotations?.[GATE_STATE] === formatState({ is: 'closed', gates: causes });
-  return isHeld || runsBehind(state, closures);
+  const isMarked = object.metadata.annotations?.[GATE_STATE] === formatState({ is: 'closed', gates: causes });
+  return (isMarked && isSuspendedByUs(object)) || runsBehind(state, closures);
 }
 
 /**

@@ -47,15 +47,41 @@ const when = (
   writes?: Row['writes'],
   rest: Pick<Row, 'live' | 'again'> = {},
 ): Row => ({ title, object, sent, ...(writes && { writes }), ...rest });
+/** As the webhook stores an object that a Gate suspends. */
+const suspended = (state: string, annotations = {}) => {
+  const object = inState(state, { 'gate.fluxcd.io/suspended': 'unset', ...annotations });
+  return { ...object, spec: { ...object.spec, suspend: true } };
+};
+const unsuspended = ({ spec, ...object }: FluxObject): FluxObject => ({ ...object, spec: { ...spec, suspend: false } });
 const SHUT = { [STATE]: 'closed: shop/freeze' };
 const OPEN = { [STATE]: 'open' };
 
 const rows: Row[] = [
   when('a Gate that it names has closed', named, [closed], SHUT),
-  when('it is held already', inState('closed: shop/freeze'), [closed]),
+  when('it is held already', suspended('closed: shop/freeze'), [closed]),
+  when('its mark did not reach the webhook', inState('closed: shop/freeze'), [closed], {
+    [STATE]: 'closed: shop/freeze@2026-03-04T10:00:00Z',
+  }),
+  when('its mark of this minute did not reach it either', inState('closed: shop/freeze@2026-03-04T10:00:00Z'), [
+    closed,
+  ]),
+  when('nor did that of the minute before', inState('closed: shop/freeze@2026-03-04T09:59:00Z'), [closed], {
+    [STATE]: 'closed: shop/freeze@2026-03-04T10:00:00Z',
+  }),
+  when('a client resumed it while the webhook was away', unsuspended(suspended('closed: shop/freeze')), [closed], {
+    [STATE]: 'closed: shop/freeze@2026-03-04T10:00:00Z',
+  }),
   when('its Gate is open', inState('open'), [opened]),
   when('its Gate is open, and it does not say so yet', named, [opened], OPEN),
-  when('its Gate has opened again', inState('closed: shop/freeze'), [opened], OPEN),
+  when('its Gate has opened again', suspended('closed: shop/freeze'), [opened], OPEN),
+  when('the mark of the opening did not reach the webhook', suspended('open'), [opened], {
+    [STATE]: 'open@2026-03-04T10:00:00Z',
+  }),
+  when(
+    'its Gate is open, and its source still fetches the version',
+    suspended('open', { 'rollout.kuberik.com/awaits-artifact': 'my-app=1/1.0.0/u' }),
+    [opened],
+  ),
   when('its Gate opens while it runs behind it', inState('bypassing: shop/freeze'), [opened], OPEN),
   when(
     'it waits for its applier: only the other decorator knows for how long',
@@ -82,13 +108,13 @@ const rows: Row[] = [
   when('the same, and open', inState('open'), [], undefined, { live: [opened], again: 2 }),
   when(
     'some of its Gates are never related, because they are in more than three namespaces',
-    inState('closed: a/x,b/x,c/x', { [GATES]: 'freeze,a/x,b/x,c/x' }),
+    suspended('closed: a/x,b/x,c/x', { [GATES]: 'freeze,a/x,b/x,c/x' }),
     [],
     undefined,
     { live: [opened], again: 10 },
   ),
   when('a Gate that does not exist counts as closed', named, [], SHUT),
-  when('and is looked for each minute', inState('closed: shop/freeze'), [], undefined, { again: 60 }),
+  when('and is looked for each minute', suspended('closed: shop/freeze'), [], undefined, { again: 60 }),
   when('a bypass of this closure', inState('bypassed: shop/freeze'), [closed]),
   when(
     'it passes for one deployment: only the webhook knows for how long',
