@@ -10,8 +10,12 @@ interface Key {
 
 export function createPlaces({ perKey, mostWaiting }: { perKey: number; mostWaiting: number }) {
   const keys = new Map<string, Key>();
+  let waiting = 0;
   return {
-    /** Takes a place, if need be after waiting for it; false if too many wait for one already. */
+    /**
+     * Takes a place, if need be after waiting for it; false if too many wait. Of each key as many may wait as may wait
+     * besides all others, so that the keys of one tenant, however many, leave room for another's.
+     */
     async take(name: string): Promise<boolean> {
       const key = keys.get(name) ?? { taken: 0, waiting: [] };
       keys.set(name, key);
@@ -19,7 +23,8 @@ export function createPlaces({ perKey, mostWaiting }: { perKey: number; mostWait
         key.taken++;
         return true;
       }
-      if (key.waiting.length === mostWaiting) return false;
+      if (key.waiting.length >= mostWaiting - waiting) return false;
+      waiting++;
       await new Promise<void>((resolve) => key.waiting.push(resolve));
       return true;
     },
@@ -27,8 +32,10 @@ export function createPlaces({ perKey, mostWaiting }: { perKey: number; mostWait
     leave(name: string): void {
       const key = keys.get(name)!;
       const next = key.waiting.shift();
-      if (next) next();
-      else if (--key.taken === 0) keys.delete(name);
+      if (next) {
+        waiting--;
+        next();
+      } else if (--key.taken === 0) keys.delete(name);
     },
   };
 }

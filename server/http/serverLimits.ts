@@ -19,8 +19,11 @@ export const SERVER_LIMITS = {
   requestsAtOnce: 256,
   /** Admission requests of one namespace that are answered at once, without Metacontroller's writes of Flux objects. */
   answeredOfNamespace: 16,
-  /** Further ones of the namespace that wait for that. More are answered with 429. */
-  waitingOfNamespace: 112,
+  /**
+   * Further ones that wait for that. Of each namespace as many may wait as still fit in: 64 if no others wait. More are
+   * answered with 429.
+   */
+  waitingAtOnce: 128,
   /**
    * Bytes of one page of an API server's list, more than the largest object has. A larger page is requested again with
    * fewer objects.
