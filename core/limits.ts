@@ -106,6 +106,8 @@ export const LIMITS = {
   approvalBytes: 32_768,
   /** Characters that are stored of a reason; of a longer one the rest is cut, with a Warning. */
   reason: 256,
+  /** Characters of the reason of a bypass. A longer one bypasses nothing. */
+  bypassReason: 4096,
   /** Characters that are stored of the reason why a Gate is to open or close; the rest is cut, with a Warning. */
   gateReason: 1024,
   /**

@@ -9,10 +9,10 @@ import type { AnyObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, GateStatus, Rollout } from '../api/types.ts';
 import { currentBindings } from '../core/binding/boundObjects.ts';
-import { type Bypass, endedRecord, freshReason, mayRequestBypass, recentReason } from '../core/gate/bypassReason.ts';
+import { type Bypass, bypassProblem, endedRecord, freshReason, recentReason } from '../core/gate/bypassReason.ts';
 import { closedOf, evaluateGates, type GateResult } from '../core/gate/evaluateGates.ts';
 import { isLimit, LIMIT_OF_GATES } from '../core/gate/gateRefs.ts';
-import { refKey } from '../core/kube/names.ts';
+import { refKey, shortHash } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import type { Denial } from '../core/objectGates/gateTexts.ts';
@@ -106,9 +106,8 @@ export async function reviewBypass(
 ): Promise<ReviewedBypass | undefined> {
   if (reason === undefined || closed.length === 0) return undefined;
   const { username } = userInfo;
-  if (!mayRequestBypass(username, settings.bypassServiceAccounts)) {
-    return { granted: false, why: `${username} is a ServiceAccount and not listed in BYPASS_SERVICE_ACCOUNTS` };
-  }
+  const why = bypassProblem(username, reason, settings.bypassServiceAccounts);
+  if (why !== undefined) return { granted: false, why };
   const gates = closed.map(({ ref }) => ref);
   const { group, resource } = KINDS.Gate;
   // An object beyond a limit may be held by any Gate.
@@ -173,7 +172,7 @@ export async function recordBypass(
     const writeKey = ['bypass', kind, fact.object.namespace, fact.object.name, ...write].join(' ');
     const count = { name: 'rollout_hooks_gate_bypasses_total', labels: {}, key: writeKey } as const;
     // One write may bypass some Gates for a version, and others by dropping them: each of the two is an Event.
-    const key = `${writeKey} ${version ?? ''} ${gates.map(refKey).sort().join()}`;
+    const key = `${writeKey} ${version ?? ''} ${shortHash(gates.map(refKey).sort().join())}`;
     // The objects that a Gate holds. Other objects report themselves, or are reported by the objects bound to them.
     const involvedObjects = involvedObjectsOf(
       (regarding.status as GateStatus)?.heldObjects ?? [],

@@ -4,6 +4,8 @@ import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { annotate } from '../kube/annotate.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { isServiceAccount } from '../kube/users.ts';
+import { LIMITS } from '../limits.ts';
+import { MAX_USER } from '../record/record.ts';
 
 /** The time for which a reason counts for a DELETE or status write by its author, which can't carry a reason. */
 const COUNTS_FOR_MS = 5 * 60_000;
@@ -69,6 +71,21 @@ export function endedRecord(object: AnyObject): string | undefined {
 /** Whether the user may request a bypass: ServiceAccounts only if the installation lists them. */
 export function mayRequestBypass(user: string, bypassServiceAccounts: readonly string[]): boolean {
   return !isServiceAccount(user) || bypassServiceAccounts.includes(user);
+}
+
+/** Why the user can bypass no Gate with this reason, whatever the verb bypass allows. */
+export function bypassProblem(
+  user: string,
+  reason: string,
+  bypassServiceAccounts: readonly string[],
+): string | undefined {
+  if (!mayRequestBypass(user, bypassServiceAccounts)) {
+    return `${user} is a ServiceAccount and not listed in BYPASS_SERVICE_ACCOUNTS`;
+  }
+  // Name and reason stay in memory until the write is stored, which a forged request never is.
+  if (user.length > MAX_USER) return `users with names longer than ${MAX_USER} characters can't bypass Gates`;
+  if (reason.length <= LIMITS.bypassReason) return undefined;
+  return `the reason has ${reason.length} characters, and at most ${LIMITS.bypassReason} are allowed`;
 }
 
 function bypassReason(object: AnyObject): string | undefined {

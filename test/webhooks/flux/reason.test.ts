@@ -98,6 +98,18 @@ it('the Event of a bypass also waits for the record as it stays without its reas
   expect(facts).toMatchObject([{ annotations: expect.arrayContaining([{ [BYPASSED_BY]: after?.[BYPASSED_BY] }]) }]);
 });
 
+it.each([
+  ['a reason without end', 'sre', 'x'.repeat(4097), /Bypass denied: the reason has 4097 characters/],
+  ['a user’s name without end', 's'.repeat(257), 'INC-1', /Bypass denied: users with names longer than 256 characters/],
+])('%s bypasses nothing, because it is kept in memory until the write is stored', async (_, username, reason, why) => {
+  const write = { object: annotate(gated, BYPASS_REASON, reason), oldObject: gated, user: { username } };
+  const object = { ...write.object, spec: { ...gated.spec, path: './next' } };
+  const context = { objects: [closed], mayBypass: [`${username} shop/freeze`] };
+  const { message, facts } = await send(mutateFlux, { ...write, object }, context);
+  expect(message).toMatch(why);
+  expect(facts).toEqual([]);
+});
+
 describe('of many Gates, whose names and number a tenant chooses,', () => {
   const names = Array.from({ length: 100 }, (_, i) => `gate-${i}`);
   const named = (reason: object) =>
