@@ -5,12 +5,14 @@
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Count } from '../../api/metrics.ts';
 import type { ClusterReader, ConfirmedEvents, EventRecord, EventSink, Metrics, StoredFact } from '../../api/ports.ts';
+import { memoryBytes } from '../../core/kube/memoryLimit.ts';
 
 /** The wait before each read. The API server stores the object only after our answer. */
 const WAITS_MS = [200, 1000, 5000];
-const MAX_WAITING_EVENTS = 1000;
+/** Any client may send large requests: their texts stay in memory while they wait. */
+const MOST_WAITING = { events: 1000, bytes: 16 * 1024 * 1024 };
 /** Requests about objects of one namespace must not displace the Events of others. */
-const MAX_WAITING_OF_NAMESPACE = 100;
+const MOST_OF_NAMESPACE = { events: 100, bytes: 4 * 1024 * 1024 };
 
 interface ConfirmedOptions {
   events: EventSink;
@@ -23,6 +25,8 @@ interface ConfirmedOptions {
 /** The pending confirmation of one write. */
 interface Waiting {
   namespace: string | undefined;
+  /** The memory that key, Event and fact take, by an estimate. */
+  bytes: number;
   /** Whether the request was repeated after the reads began. */
   again: boolean;
 }
@@ -33,8 +37,6 @@ export function createConfirmedEvents({ events, metrics, cluster, wait, dropped 
    * one.
    */
   const waiting = new Map<string, Waiting>();
-  const waitingOf = (namespace: string | undefined) =>
-    [...waiting.values()].filter((each) => each.namespace === namespace).length;
 
   async function confirm(event: EventRecord, fact: StoredFact, count: Count | undefined, own: Waiting): Promise<void> {
     let seen: Seen | 'unread' = 'unread';
@@ -65,14 +67,18 @@ export function createConfirmedEvents({ events, metrics, cluster, wait, dropped 
         earlier.again = true;
         return;
       }
-      if (waiting.size >= MAX_WAITING_EVENTS || waitingOf(namespace) >= MAX_WAITING_OF_NAMESPACE) {
-        return dropped('events');
-      }
-      const own = { namespace, again: false };
+      const own = { namespace, bytes: memoryBytes([key, event, fact]), again: false };
+      const all = [...waiting.values(), own];
+      const ofNamespace = all.filter((each) => each.namespace === namespace);
+      if (exceeds(all, MOST_WAITING) || exceeds(ofNamespace, MOST_OF_NAMESPACE)) return dropped('events');
       waiting.set(key, own);
       void confirm(event, fact, count, own).finally(() => waiting.delete(key));
     },
   };
+}
+
+function exceeds(waiting: readonly Waiting[], most: typeof MOST_WAITING): boolean {
+  return waiting.length > most.events || waiting.reduce((sum, { bytes }) => sum + bytes, 0) > most.bytes;
 }
 
 type Seen = 'stored' | 'notYet' | 'never';

@@ -118,4 +118,11 @@ describe('a bypass', () => {
     expect(await recorded(stored, [before], keys)).toEqual({ events: 0, looks: 300, dropped: 901 });
     expect(await recorded(ofMany, [before], keys)).toEqual({ events: 0, looks: 3000, dropped: 1 });
   });
+
+  it('is dropped if those that wait would take megabytes: any client may send such requests', async () => {
+    const keys = Array.from({ length: 20 }, (_, i) => `${i}${'x'.repeat(2 ** 19)}`);
+    const ofMany = (key: string) => ({ ...stored, object: { ...object, namespace: `ns-${parseInt(key, 10) % 10}` } });
+    expect((await recorded(stored, [before], keys)).dropped).toBe(17);
+    expect((await recorded(ofMany, [before], keys)).dropped).toBe(5);
+  });
 });
