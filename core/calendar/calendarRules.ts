@@ -43,6 +43,12 @@ const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
+ * Far more rules than the CRDs take. Any client may send the webhook a review, and the work grows with the square of
+ * the number of rules: 40,000 would stop the server for minutes.
+ */
+const MAX_RULES = 1000;
+
+/**
  * The calendar, or all problems of its rules.
  * @param path the field that has the rules, such as `spec` or `spec.schedule`
  */
@@ -51,6 +57,11 @@ export function compileCalendar(
   path: string,
 ): { calendar: Calendar; problems: [] } | { calendar?: undefined; problems: FieldProblem[] } {
   const problems: FieldProblem[] = [];
+  const { length } = spec.rules ?? [];
+  if (length > MAX_RULES) {
+    const reason = `expected ${MAX_RULES} rules at most`;
+    return { problems: [{ field: `${path}.rules`, value: length, reason }] };
+  }
   const timeZone = spec.timezone || 'UTC';
   if (!isTimeZone(timeZone)) {
     const reason = 'unknown time zone; expected an IANA name such as Europe/Berlin';

@@ -27,6 +27,11 @@ describe('calendar rules', () => {
   });
 });
 
+it('more than a thousand rules, which only a forged request has, are a problem', () => {
+  const { problems } = compileCalendar({ rules: Array.from({ length: 1001 }, () => ({})) }, 'spec');
+  expect(problems.map(problemText)).toEqual(['spec.rules: Invalid value: 1001: expected 1000 rules at most']);
+});
+
 describe('an invalid schedule is reported with its field', () => {
   const one = (rule: CalendarRule, timezone = 'UTC'): CalendarSpec => ({ timezone, rules: [rule] });
   it.each<[CalendarSpec, string]>([
