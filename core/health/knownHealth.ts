@@ -52,7 +52,8 @@ export function hasNewError(check: HealthCheck, head: HistoryEntry): boolean {
 function isOfEarlierFailure(check: HealthCheck, head: HistoryEntry): boolean {
   const failed = parseTime(check.status?.lastErrorTime);
   if (check.spec?.class !== KUSTOMIZATION_CLASS || failed === undefined) return false;
-  return failed < wholeSeconds(deployCutoff(head)) && !wasSetBack(check, head);
+  // Flux can hardly fail in the second of the deployment, and if it does, it tries again.
+  return failed <= wholeSeconds(deployCutoff(head)) && !wasSetBack(check, head);
 }
 
 /**

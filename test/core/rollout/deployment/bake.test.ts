@@ -83,6 +83,7 @@ describe('a failure that a check reports after the deployment', () => {
 
   it.each([
     ['is that of the version before, if it is older than the deployment', -65, undefined, 'Deploying'],
+    ['is so in the second of the deployment: Flux needs longer to fail', -60, undefined, 'Deploying'],
     ['is so after the apply too', -65, at(-1), 'Deploying'],
     ['fails the deployment, if it is newer', -55, undefined, 'Failed'],
   ])('%s', (_, failedAt, appliedTime, bakeStatus) => {
