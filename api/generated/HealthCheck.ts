@@ -108,6 +108,10 @@ export interface HealthCheck {
      */
     lastHealthyTime?: string;
     /**
+     * Since when all objects of a Kustomization are healthy, if only Flux's work has interrupted that, such as a new commit.
+     */
+    steadySince?: string;
+    /**
      * When status last changed. Reporters should set it: a bake needs a Healthy that was reported since the version was applied.
      */
     lastChangeTime?: string;

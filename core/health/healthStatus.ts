@@ -17,8 +17,9 @@ export type Verdict = {
    * `isAttempting`: Flux retries a revision, which does not refute an earlier failure.
    * `isRepeat`: Flux reconciles a revision that it has applied already. The status stays: otherwise each reconciliation
    * would be two writes.
+   * `isSteady`: all objects are healthy, and only Flux's work is awaited.
    */
-  | { health: 'Pending'; message: string; isAttempting?: boolean; isRepeat?: boolean }
+  | { health: 'Pending'; message: string; isAttempting?: boolean; isRepeat?: boolean; isSteady?: boolean }
   /**
    * `failedAt`: when the check failed, if the failed objects have times.
    * `absent`: the Kustomization of the check does not exist. Counts as a failure only if it has existed since
@@ -53,7 +54,16 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
     ...(errorTime && { lastErrorTime: errorTime }),
     ...(status !== 'Healthy' && wasHealthy && { lastHealthyTime: wasHealthy }),
     ...(changeTime && { lastChangeTime: changeTime }),
+    ...steadyAfter(before, verdict),
   };
+}
+
+/** `steadySince` after a verdict. It stays while only Flux works, and exists only if lastChangeTime shows such work. */
+function steadyAfter(before: HealthStatus | undefined, verdict: Verdict): Pick<HealthStatus, 'steadySince'> {
+  const isInterrupted = verdict.health === 'Unhealthy' || (verdict.health === 'Pending' && !verdict.isSteady);
+  const wasHealthy = before?.status === 'Healthy' && verdict.health === 'Pending';
+  const since = before?.steadySince ?? (wasHealthy ? before.lastChangeTime : undefined);
+  return isInterrupted || since === undefined ? {} : { steadySince: since };
 }
 
 /** The end of the time in which the check was Healthy since its last reset; undefined if it was not. */

@@ -113,7 +113,8 @@ export function verdictWith(
   }
   // A repeated reconciliation keeps the status, but inputs that couldn't be read are still unknown.
   if (verdict.health !== 'Healthy' && !(isRepeat && errors.length > 0)) {
-    return { ...verdict, message: withErrors(verdict.message), waitsForEvent };
+    const isSteady = objects.length > 0 && missing.length + errors.length === 0;
+    return { ...verdict, message: withErrors(verdict.message), waitsForEvent, ...(isSteady && { isSteady }) };
   }
   if (missing.length > 0) {
     const message = withErrors(`Pending resources: ${listLines(missing.map(healthLine))}`);

@@ -114,13 +114,15 @@ export function notReady(checks: readonly HealthCheck[], head: HistoryEntry, hom
 
 /**
  * The time at which all checks of class kustomization that became Healthy again during the bake will have been so for
- * their grace period; undefined if there are none. Pods in a crash loop are ready for a moment after each restart.
+ * their grace period; undefined if there are none. Pods in a crash loop are ready for a moment after each restart. Flux
+ * applies a commit without a change of health: a bake would never end in a repository with a commit each minute.
  */
 export function steadyFrom(checks: readonly HealthCheck[], { bakeStartTime }: HistoryEntry): EpochMs | undefined {
   const started = parseTime(bakeStartTime) ?? Number.POSITIVE_INFINITY;
   const healthy = checks.filter((check) => checksRevision(check) && check.status?.status === 'Healthy');
   const times = healthy.flatMap((check) => {
-    const changed = parseTime(check.status?.lastChangeTime) ?? started;
+    const { steadySince, lastChangeTime } = check.status ?? {};
+    const changed = parseTime(steadySince) ?? parseTime(lastChangeTime) ?? started;
     return changed > started ? [changed + gracePeriod(check)] : [];
   });
   return times.length > 0 ? Math.max(...times) : undefined;

@@ -111,13 +111,16 @@ const CASES: Record<string, Case[]> = {
     on('in the cluster of its kubeConfig', waits(PROGRESSING, { isAttempting: true, isRepeat: true }), {
       kustomization: { ...AGAIN, spec: { kubeConfig: {} } },
     }),
-    on('what its objects say still counts', waits(WEB_STARTS), { kustomization: AGAIN, observed: [starting] }),
+    on('what its objects say still counts', waits(WEB_STARTS, { isSteady: false }), {
+      kustomization: AGAIN,
+      observed: [starting],
+    }),
     on(
       'and what could not be read is still not known',
       { health: 'Unknown', message: FORBIDDEN },
       { kustomization: AGAIN, observed: [unreadable] },
     ),
-    on('another revision is something new', waits(/is being applied/, { isAttempting: true }), {
+    on('another revision is something new', waits(/is being applied/, { isAttempting: true, isSteady: true }), {
       kustomization: { ...AGAIN, applied: OLD, attempted: NEW },
     }),
     on('and so is another generation', waits(/latest observed generation is 1$/, { isAttempting: true }), {

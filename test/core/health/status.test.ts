@@ -38,6 +38,12 @@ const FAILED = is('Unhealthy', undefined, ELEVEN, ELEVEN);
 const still = (status: string) => `Still ${status}: not everything could be read. no answer`;
 const TRYING: Verdict = { health: 'Pending', message: 'trying', isAttempting: true };
 const AGAIN: Verdict = { ...TRYING, isRepeat: true };
+const FLUX: Verdict = { health: 'Pending', message: 'flux', isSteady: true };
+/** Steady since ten o'clock. */
+const steady = (status: string, message: string, changed: string): HealthStatus => ({
+  ...is(status, message, changed, undefined, status === 'Healthy' ? undefined : changed),
+  steadySince: at(TEN),
+});
 
 describe('the status after a result', () => {
   const rows: [string, HealthStatus | undefined, Verdict, HealthStatus][] = [
@@ -77,6 +83,16 @@ describe('the status after a result', () => {
       is('Unhealthy', 'trying', ELEVEN, ELEVEN),
     ],
     ['what Flux applies once more stays Healthy, to the word', good(ELEVEN, TEN), AGAIN, good(ELEVEN, TEN)],
+    ['work of Flux does not interrupt the health of the objects', good(TEN), FLUX, steady('Pending', 'flux', NOON)],
+    ['nor does it at its end', steady('Pending', 'flux', ELEVEN), HEALTHY, steady('Healthy', 'good', NOON)],
+    ['nor the next time', steady('Healthy', 'good', ELEVEN), FLUX, steady('Pending', 'flux', NOON)],
+    [
+      'an object that is not ready does',
+      steady('Pending', 'flux', ELEVEN),
+      TRYING,
+      is('Pending', 'trying', ELEVEN, undefined, ELEVEN),
+    ],
+    ['work of Flux before the first health begins nothing', RESET, FLUX, is('Pending', 'flux', ELEVEN)],
     ['but becomes Healthy only by a result', RESET, AGAIN, is('Pending', 'trying', ELEVEN)],
   ];
 

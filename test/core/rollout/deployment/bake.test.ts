@@ -115,10 +115,16 @@ describe('the second in which a check reported an error (Q17)', () => {
 });
 
 describe('a bake whose time is over, with a check that is Healthy again', () => {
-  const statusWith = (changed: number, cls = 'kustomization', annotations?: Record<string, string>) => {
+  const statusWith = (
+    changed: number,
+    cls = 'kustomization',
+    annotations?: Record<string, string>,
+    steadySince?: string,
+  ) => {
     const started = { bakeStatus: 'InProgress', bakeStartTime: at(-600), appliedTime: at(-600) };
     const head: HistoryEntry = { id: 2, version: { tag: '1.1.0' }, timestamp: at(-700), ...started };
-    const healthy = check({ status: 'Healthy', lastChangeTime: at(changed) }, cls);
+    const since = steadySince === undefined ? {} : { steadySince };
+    const healthy = check({ status: 'Healthy', lastChangeTime: at(changed), ...since }, cls);
     const healthChecks = [{ ...healthy, metadata: { ...healthy.metadata, ...(annotations && { annotations }) } }];
     const times = { bakeTime: 300_000 };
     const context = { rollout, settings: times, healthChecks, bound: [], recovery: false };
@@ -133,6 +139,11 @@ describe('a bake whose time is over, with a check that is Healthy again', () => 
       'InProgress',
       at(240),
     ]);
+  });
+
+  it('goes on for the grace period since its objects were last unhealthy, not since Flux last did something', () => {
+    expect(statusWith(-10, undefined, undefined, at(-600))).toEqual(['Succeeded', undefined]);
+    expect(statusWith(-10, undefined, undefined, at(-50))).toEqual(['InProgress', at(10)]);
   });
 
   it('succeeds at once if the check was Healthy for the whole bake, or has another class', () => {
