@@ -10,7 +10,8 @@ import { sourceOf } from '../managedField/source.ts';
 import { awaitedApply, resumeLabel } from '../suspension/applier.ts';
 import { observedOf } from './appliedDeployment.ts';
 
-interface BindingGates {
+/** The Gates that the object requires, in the form of the spec. */
+export interface BindingGates {
   gates: RequiredGate[];
   problems: string[];
 }

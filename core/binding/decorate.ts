@@ -28,7 +28,7 @@ import { withGateCondition } from '../suspension/gateConditions.ts';
 import { isMarkedFor, stateByRollouts } from '../suspension/suspension.ts';
 import { carries, TRACKING_KIND } from './appliedDeployment.ts';
 import { decodeReport, encodeReport, type Report, type ReportInputs, reportOf } from './bindingReport.ts';
-import { makeBinding } from './bindingSpec.ts';
+import { type BindingGates, makeBinding } from './bindingSpec.ts';
 import { bindingStatus, isHeldByGates, type ManagedFieldState, targetOfBinding } from './bindingStatus.ts';
 
 interface DecorationInputs {
@@ -37,7 +37,7 @@ interface DecorationInputs {
   stored: FluxBinding | undefined;
   /** The Gates that the object's annotations record. */
   gates: ObjectGates;
-  inputs: ReportInputs;
+  reportInputs: ReportInputs;
   /** The FluxBindings of objects that may wait for this one, as their applier. */
   waiting: readonly FluxBinding[];
   /** Whether the object may request an apply of its own applier. */
@@ -49,15 +49,15 @@ interface Decoration {
   /** The annotations to write; null removes one. */
   annotations?: Record<string, string | null>;
   status?: FluxStatus;
-  /** The seconds after which the object is decided again if nothing is written: the least counts. */
-  requeueAfterSeconds?: (number | undefined)[];
+  /** Seconds after which the object is decided again if nothing is written: the least counts. */
+  requeues?: (number | undefined)[];
 }
 
 /**
- * The delay from a Gate's change to the written status. A freeze suspends before it reports: each written status costs
- * two writes of Metacontroller, which delay the next suspension.
+ * The delay from a Gate's change to the condition in the object's status. A freeze suspends before it reports: each
+ * written status costs two writes of Metacontroller, which delay the next suspension.
  */
-const REPORT_DELAY_MS = 5000;
+const CONDITION_DELAY_MS = 5000;
 
 /** The interval for the report on a held object: changes of Gates trigger only the decorator `hold`. */
 const HELD_REQUEUE_SECONDS = 60;
@@ -68,10 +68,10 @@ const HELD_REQUEUE_SECONDS = 60;
  */
 const PENDING_REQUEUE_SECONDS = 10;
 
-export function decorate(decorated: DecorationInputs, now: EpochMs): Decoration {
-  const { object, stored, gates, inputs, waiting, mayRequest } = decorated;
+export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
+  const { object, stored, gates, reportInputs, waiting, mayRequest } = from;
   const wanted = makeBinding(object, gatesForSpec(gates), stored, mayRequest);
-  const next = wanted && nextBinding(wanted, stored, inputs, now);
+  const next = wanted && nextBinding(wanted, stored, reportInputs, now);
   if (object.metadata.deletionTimestamp) return { binding: next?.binding };
 
   const nextStatus = next ? next.status : stored?.status;
@@ -89,14 +89,14 @@ export function decorate(decorated: DecorationInputs, now: EpochMs): Decoration 
   const isMarked = isMarkedFor(object, gates);
   const wait = currentWait(object, nextStatus);
   const status = state === undefined && isMarked ? withGateCondition(object, gates, now, wait) : undefined;
-  const changes = gates.all.map(({ ref, open }) => statusChangedAt(inputs.gates.get(refKey(ref)), open, now));
-  const reportAt = Math.max(0, ...changes) + REPORT_DELAY_MS;
-  const changesAt = [next?.requeueAt, status && reportAt, resumedAloneAt(wait)];
+  const changes = gates.all.map(({ ref, open }) => statusChangedAt(reportInputs.gates.get(refKey(ref)), open, now));
+  const conditionAt = Math.max(0, ...changes) + CONDITION_DELAY_MS;
+  const changesAt = [next?.requeueAt, status && conditionAt, resumedAloneAt(wait)];
   return {
     binding: next?.binding,
     ...(Object.keys(annotations).length > 0 && { annotations }),
-    ...(status && reportAt <= now && { status }),
-    requeueAfterSeconds: [
+    ...(status && conditionAt <= now && { status }),
+    requeues: [
       ...changesAt.map((at) => (at === undefined ? undefined : secondsUntil(at, now))),
       (awaitedApply(object) && !mayRequest) || !isMarked ? PENDING_REQUEUE_SECONDS : undefined,
       object.metadata.annotations?.[SUSPENDED] === undefined ? undefined : HELD_REQUEUE_SECONDS,
@@ -105,7 +105,7 @@ export function decorate(decorated: DecorationInputs, now: EpochMs): Decoration 
 }
 
 /** The Gates and problems for the spec of the FluxBinding. */
-function gatesForSpec({ named, selecting, problems, tooMany }: ObjectGates): Parameters<typeof makeBinding>[1] {
+function gatesForSpec({ named, selecting, problems, tooMany }: ObjectGates): BindingGates {
   const all = [
     ...(tooMany ? [tooMany] : []),
     ...without(named, selecting),
@@ -188,11 +188,11 @@ function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Repo
  * The delay from a deployment to its report: longer than a burst of thousands of deployments, whose work the reports
  * would double.
  */
-const DEPLOYMENT_DELAY_MS = 600_000;
+const DEPLOYMENT_REPORT_DELAY_MS = 600_000;
 /** The delay of a first deployment: one more write of the FluxBinding, once, unless Flux has applied it by then. */
-const FIRST_DEPLOYMENT_DELAY_MS = 10_000;
+const FIRST_DEPLOYMENT_REPORT_DELAY_MS = 10_000;
 /** The delay from a change of a Gate to its report. A thousand objects are suspended in less time. */
-const GATE_DELAY_MS = 15_000;
+const GATE_REPORT_DELAY_MS = 15_000;
 
 /** When the next report has to be written; undefined if it has to be written now. */
 function reportDue(before: Report, next: Report, inputs: ReportInputs, now: EpochMs): EpochMs | undefined {
@@ -216,7 +216,7 @@ function changedRollouts(before: Report, next: Report, { rollouts }: ReportInput
     const reported = was.get(entry.rollout);
     if (sameJson(reported, entry)) return [];
     const [head] = rollouts.get(entry.rollout)?.status?.history ?? [];
-    const delay = reported?.id === undefined ? FIRST_DEPLOYMENT_DELAY_MS : DEPLOYMENT_DELAY_MS;
+    const delay = reported?.id === undefined ? FIRST_DEPLOYMENT_REPORT_DELAY_MS : DEPLOYMENT_REPORT_DELAY_MS;
     return [{ at: parseTime(head?.timestamp) ?? 0, delay }];
   });
 }
@@ -226,7 +226,7 @@ function changedGates(before: Report, next: Report, { gates }: ReportInputs, now
   const was = new Map((before.gates ?? []).map((gate) => [refKey(gate), gate]));
   return (next.gates ?? []).flatMap((entry) => {
     if (sameJson(was.get(refKey(entry)), entry)) return [];
-    return [{ at: statusChangedAt(gates.get(refKey(entry)), entry.opened, now), delay: GATE_DELAY_MS }];
+    return [{ at: statusChangedAt(gates.get(refKey(entry)), entry.opened, now), delay: GATE_REPORT_DELAY_MS }];
   });
 }
 

@@ -62,13 +62,13 @@ export const fluxHook: DecoratorHook<FluxObject> = {
     const mayRequest = applier !== undefined && (await mayRequestFrom(applier, object, stored, call.cluster));
     const inputs = reportInputs(objectsOf<Rollout>(related, KINDS.Rollout), found);
     const waiting = objectsOf<FluxBinding>(related, KINDS.FluxBinding);
-    const decoration = decorate({ object, stored, gates, inputs, waiting, mayRequest }, call.now);
-    const { binding, annotations, status, requeueAfterSeconds = [] } = decoration;
+    const decoration = decorate({ object, stored, gates, reportInputs: inputs, waiting, mayRequest }, call.now);
+    const { binding, annotations, status, requeues = [] } = decoration;
     return {
       attachments: binding ? [binding] : [],
       ...(annotations && { annotations }),
       ...(status && { status }),
-      ...resyncAfter(annotations || status ? [CONFLICT_REQUEUE_SECONDS] : requeueAfterSeconds),
+      ...resyncAfter(annotations || status ? [CONFLICT_REQUEUE_SECONDS] : requeues),
     };
   },
 };
