@@ -39,7 +39,7 @@ import {
   type ObjectGates,
   selectedByText,
 } from '../objectGates/objectGates.ts';
-import { isBypassed, readState } from '../objectGates/objectState.ts';
+import { isBypassedByUser, readState } from '../objectGates/objectState.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
 import { decideBehindClosedGate } from './closedGateWrite.ts';
@@ -140,7 +140,7 @@ export function holdsWrite(
   if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
   const { closed } = evaluateObjectGates(oldObject, gates);
   // A Rollout's deployment that bypasses these closures sets the managed fields of a bypassed object too.
-  return closed.length > 0 && !isBypassed(readState(oldObject), closed.map(closureKey));
+  return closed.length > 0 && !isBypassedByUser(readState(oldObject), closed.map(closureKey));
 }
 
 /**

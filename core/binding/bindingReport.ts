@@ -13,7 +13,7 @@ import { byRefKey } from '../kube/names.ts';
 import { earliest, formatTime } from '../kube/time.ts';
 import { deploymentOf } from '../managedField/deployment.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
-import { bypassesGates, bypassGrantEnds } from '../suspension/bypassGrant.ts';
+import { bypassGrantEnds, grantCovers } from '../suspension/bypassGrant.ts';
 
 /** The Rollouts and Gates of an object that Metacontroller sent to one hook. More may exist. */
 export interface ReportInputs {
@@ -65,7 +65,7 @@ export function reportWith(
 ): Report {
   const existing = rolloutsOfBinding(spec).flatMap((name) => rollouts.get(name) ?? []);
   const closures = closedClosures(gates);
-  const bypassing = existing.filter((rollout) => bypassesGates(rollout, closures, now));
+  const bypassing = existing.filter((rollout) => grantCovers(rollout, closures, now));
   return {
     ...(existing.length > 0 && {
       rollouts: existing.map((rollout) => {

@@ -69,7 +69,7 @@ export function wasReadyAtSuspension(object: FluxObject): boolean {
 }
 
 /** Whether a user's bypass of the object covers all of these closures; see `closureKey`. */
-export function isBypassed(state: ObjectState | undefined, closures: readonly string[]): boolean {
+export function isBypassedByUser(state: ObjectState | undefined, closures: readonly string[]): boolean {
   return state?.is === 'bypassed' && runsBehind(state, closures);
 }
 

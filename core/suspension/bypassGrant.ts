@@ -11,7 +11,7 @@ import { BYPASSED_GATES } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, HistoryEntry, Rollout } from '../../api/types.ts';
-import { closureKey } from '../gate/evaluateGates.ts';
+import { closureKey, type GateResult } from '../gate/evaluateGates.ts';
 import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { rolloutsOfObject } from '../managedField/managedFields.ts';
@@ -26,15 +26,14 @@ export interface BypassGrant {
   closures: readonly string[];
 }
 
-/** The closures of a grant, which may be stored as hashes. */
-class GrantedClosures extends Set<string> {
-  override has(closure: string): boolean {
-    return super.has(closure) || super.has(hashOf(closure));
-  }
-}
-
 /** The hash of a closure, in a form that no Gate's name can have. */
 const hashOf = (closure: string) => `#${shortHash(closure)}`;
+
+/** A function that returns whether a closure is one of these, which may be stored as hashes. */
+function isAmong(closures: readonly string[]): (closure: string) => boolean {
+  const granted = new Set(closures);
+  return (closure) => granted.has(closure) || granted.has(hashOf(closure));
+}
 
 /** A deployment that is never applied must not keep its objects running forever. */
 const MAX_BYPASS_MS = 3_600_000;
@@ -58,25 +57,25 @@ export function bypassGrantOf({ metadata }: Rollout): BypassGrant | undefined {
 }
 
 /**
- * The closures that the next deployment may bypass, if it is of this version.
+ * A function that returns whether the next deployment may bypass a closed Gate, if it is of this version.
  * @param head the newest deployment: the next one has the id after it
  */
-export function bypassedClosures(
+export function mayBypass(
   rollout: Rollout,
   head: HistoryEntry | undefined,
-  version: string,
-): ReadonlySet<string> {
+  version: string | undefined,
+): (closed: Pick<GateResult, 'ref' | 'closure'>) => boolean {
   const grant = bypassGrantOf(rollout);
-  const isForNext = grant?.version === version && grant.id === (head?.id ?? 0) + 1;
-  return new GrantedClosures(isForNext ? grant.closures : []);
+  const isForNext = grant?.version === version && grant?.id === (head?.id ?? 0) + 1;
+  const isGranted = isAmong(isForNext ? grant.closures : []);
+  return (closed) => isGranted(closureKey(closed));
 }
 
 /** Whether the newest deployment may bypass all of these closures now. */
-export function bypassesGates(rollout: Rollout, closures: readonly string[], now: EpochMs): boolean {
+export function grantCovers(rollout: Rollout, closures: readonly string[], now: EpochMs): boolean {
   const end = bypassGrantEnds(rollout);
   if (end === undefined || now >= end || closures.length === 0) return false;
-  const granted = new GrantedClosures(bypassGrantOf(rollout)!.closures);
-  return closures.every((closure) => granted.has(closure));
+  return closures.every(isAmong(bypassGrantOf(rollout)!.closures));
 }
 
 /**
@@ -120,7 +119,7 @@ export function bypassingRollouts(
 ): Map<string, Rollout> {
   if (!oldObject || !hasEverReconciled(oldObject)) return new Map();
   const bound = new Set(rolloutsOfObject(oldObject));
-  return new Map([...rollouts].filter(([name, rollout]) => bound.has(name) && bypassesGates(rollout, closures, now)));
+  return new Map([...rollouts].filter(([name, rollout]) => bound.has(name) && grantCovers(rollout, closures, now)));
 }
 
 /**

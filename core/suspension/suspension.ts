@@ -16,7 +16,7 @@ import { isApplyBy } from '../kube/writers.ts';
 import { evaluateObjectGates, type GateContext, type ObjectGates, selectedByText } from '../objectGates/objectGates.ts';
 import {
   formatState,
-  isBypassed,
+  isBypassedByUser,
   isSuspendedByUs,
   type ObjectState,
   readState,
@@ -107,7 +107,7 @@ export function stateByRollouts(
     const end = resumedAloneAt(currentWait(object, bindingStatus));
     return end !== undefined && now >= end ? formatState({ is: 'open' }) : undefined;
   }
-  if (isBypassed(state, closures)) return undefined;
+  if (isBypassedByUser(state, closures)) return undefined;
   if (!isSeenBypassing(object, bindingStatus, closures))
     return state?.is === 'bypassing' ? formatState({ is: 'closed', gates: causes }) : undefined;
   const bypassing = formatState({ is: 'bypassing', gates: closures });
@@ -269,7 +269,8 @@ function behindClosedGate(
   const wantsSuspension = sent.spec?.suspend === true;
   if (writerBypasses && changesSuspend(write) && !wantsSuspension)
     return { suspend: asWritten, state: { is: 'bypassed', gates: gates.closures } };
-  if (isBypassed(state, gates.closures) && !(writerBypasses && wantsSuspension)) return { suspend: asWritten, state };
+  if (isBypassedByUser(state, gates.closures) && !(writerBypasses && wantsSuspension))
+    return { suspend: asWritten, state };
   const stored = previous ?? previousAtFirstSuspension(write);
   if (deploymentBypasses) return runningForBypass(write, stored, state);
   return { suspend: true, previous: stored, state: { is: 'closed', gates: gates.causes } };

@@ -5,7 +5,6 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { countText } from '../../core/approval/approvalVerdict.ts';
 import { repeatsReason } from '../../core/gate/bypassReason.ts';
-import { closureKey } from '../../core/gate/evaluateGates.ts';
 import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { sameJson } from '../../core/kube/json.ts';
@@ -16,7 +15,7 @@ import { newRequests } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { rolloutGateApprovals, verdictsOn } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { isMoved } from '../../core/rollout/release/metadata.ts';
 import { arePassing, nextAutomatic } from '../../core/rollout/rolloutStatus.ts';
-import { bypassedClosures } from '../../core/suspension/bypassGrant.ts';
+import { mayBypass } from '../../core/suspension/bypassGrant.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
 import { readClosed, readClosedOfRollouts } from '../closedGates.ts';
 
@@ -130,9 +129,9 @@ async function closedGateWarnings(
   requested: string,
   call: WebhookCall,
 ): Promise<string[]> {
-  const bypassed = bypassedClosures(rollout, rollout.status?.history?.[0], requested);
+  const isBypassed = mayBypass(rollout, rollout.status?.history?.[0], requested);
   const closed = await readClosedOfRollouts([rollout], call);
-  const [first, ...others] = closed.filter((gate) => !bypassed.has(closureKey(gate)));
+  const [first, ...others] = closed.filter((gate) => !isBypassed(gate));
   if (!first && closed[0]) return [bypassWarning(requested, closed)];
   if (!first) return [];
   const more = others.length > 0 ? ` and ${others.length} more are` : ' is';

@@ -2,14 +2,14 @@
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
-import { ABSENCE, closureKey, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
+import { ABSENCE, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import type { NextDeployment } from '../../../core/gate/gateApprovals.ts';
 import { gatesOfBinding, isLimit } from '../../../core/gate/gateRefs.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
 import { targetName } from '../../../core/rollout/deployment/progress.ts';
 import { versionUsers } from '../../../core/rollout/evaluation/versionApprovals.ts';
-import { bypassedClosures } from '../../../core/suspension/bypassGrant.ts';
+import { mayBypass } from '../../../core/suspension/bypassGrant.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { objectRef, type Step } from '../application.ts';
@@ -30,14 +30,14 @@ export function gateSteps(
   const ofBound = bound.flatMap(({ spec }) => gatesOfBinding(spec));
   const find = finder(related.gates);
   const [head] = rollout.status?.history ?? [];
-  const bypassed = version === undefined ? new Set<string>() : bypassedClosures(rollout, head, version);
+  const isBypassed = mayBypass(rollout, head, version);
   // At a Gate that a bound object requires, an opening for one version does not count.
   const ofObjects = new Set(ofBound.map(refKey));
   const next = version === undefined ? undefined : nextDeployment(rollout, version);
   return relatedGates(rollout, bound).map((ref) => {
     const wanted = ofObjects.has(refKey(ref)) ? undefined : next;
     const gate = find(ref);
-    const step = gateStep(ref, gate, reported.get(refKey(ref)), related, { version, wanted, bypassed }, now);
+    const step = gateStep(ref, gate, reported.get(refKey(ref)), related, { version, wanted, isBypassed }, now);
     const isOpenForVersion = gate && next && evaluateGates([ref], byRefKey([gate]), now, next)[0]!.open;
     if (step.state !== 'blocks' || !isOpenForVersion) return step;
     const holders = bound.filter(({ spec }) => gatesOfBinding(spec).some((own) => refKey(own) === refKey(ref)));
@@ -48,8 +48,8 @@ export function gateSteps(
 interface StepInputs {
   version: string | undefined;
   wanted: NextDeployment | undefined;
-  /** The closures of Gates that the version bypasses. */
-  bypassed: ReadonlySet<string>;
+  /** Whether the version may bypass the closed Gate. */
+  isBypassed: ReturnType<typeof mayBypass>;
 }
 
 function gateStep(
@@ -57,7 +57,7 @@ function gateStep(
   gate: Gate | undefined,
   reported: GateSummary | undefined,
   related: RelatedObjects,
-  { version, wanted, bypassed }: StepInputs,
+  { version, wanted, isBypassed }: StepInputs,
   now: EpochMs,
 ): Step {
   const step = {
@@ -76,7 +76,7 @@ function gateStep(
     return { ...step, state: reported ? 'blocks' : 'unknown', unread: true, ...withoutEmpty({ detail }) };
   }
   if (!gate) {
-    const state = bypassed.has(closureKey({ ref, closure: ABSENCE })) ? 'passed' : 'blocks';
+    const state = isBypassed({ ref, closure: ABSENCE }) ? 'passed' : 'blocks';
     return { ...step, state, detail: 'does not exist, and a missing Gate counts as closed', missing: true };
   }
   const evaluated = evaluateGates([ref], byRefKey([gate]), now, wanted)[0]!;
@@ -86,7 +86,7 @@ function gateStep(
     ...(gate.spec.approvals && { needsApproval: true as const }),
   };
   if (!evaluated.open) {
-    if (!bypassed.has(closureKey(evaluated))) return { ...step, ...facts, state: 'blocks' };
+    if (!isBypassed(evaluated)) return { ...step, ...facts, state: 'blocks' };
     return { ...step, ...facts, state: 'passed', detail: `${facts.detail}; bypassed for this version` };
   }
   const isUnseen = reported !== undefined && version !== undefined;

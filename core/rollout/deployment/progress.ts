@@ -5,7 +5,7 @@ import { closedClosures } from '../../binding/bindingReport.ts';
 import { isHeldByGates } from '../../binding/bindingStatus.ts';
 import { checkKey, goneChecks, knownHealth } from '../../health/knownHealth.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
-import { bypassesGates } from '../../suspension/bypassGrant.ts';
+import { grantCovers } from '../../suspension/bypassGrant.ts';
 import {
   HELD_BY_GATE,
   HELD_BY_GATE_WITHOUT_BAKE,
@@ -37,7 +37,7 @@ export function unapplied(head: HistoryEntry, bound: readonly FluxBinding[], rol
  */
 export function isHeld({ status }: FluxBinding, rollout: Rollout, now: EpochMs): boolean {
   if (status?.awaits) return true;
-  return isHeldByGates(status) && !bypassesGates(rollout, closedClosures(status?.gates), now);
+  return isHeldByGates(status) && !grantCovers(rollout, closedClosures(status?.gates), now);
 }
 
 /** The name of a bound object for messages: `Kustomization 'my-app'`. */

@@ -6,13 +6,13 @@ import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
 import type { Approval } from '../../approval/approvalRecord.ts';
 import { bindingsOfRollout } from '../../binding/boundObjects.ts';
-import { closureKey, evaluateGates, type GateResult, redactFor } from '../../gate/evaluateGates.ts';
+import { evaluateGates, type GateResult, redactFor } from '../../gate/evaluateGates.ts';
 import { gatesNamedBy, gatesOfBinding, LIMIT_OF_GATES } from '../../gate/gateRefs.ts';
 import { type GateSelectors, gateSelectsRollout } from '../../gate/gateSelection.ts';
 import { identityOf, refKey, uniqueRefs } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
-import { bypassedClosures } from '../../suspension/bypassGrant.ts';
+import { mayBypass } from '../../suspension/bypassGrant.ts';
 import type { RolloutContext } from './observed.ts';
 import { versionUsers } from './versionApprovals.ts';
 
@@ -75,12 +75,11 @@ export function evaluateGatesFor(
     const deployment = boundKeys.has(refKey(ref)) ? undefined : next;
     return evaluateGates([ref], gates, now, deployment);
   });
-  const bypassedBy = bypassedClosures(rollout, state.history[0], version);
+  const isBypassed = mayBypass(rollout, state.history[0], version);
   const closed = redactFor(
     evaluated.filter(({ open }) => !open),
     namespace,
   );
-  const isBypassed = (gate: GateResult) => bypassedBy.has(closureKey(gate));
   return {
     closed: closed.filter((gate) => !isBypassed(gate)),
     bypassed: closed.filter(isBypassed),

@@ -6,7 +6,7 @@ import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, limitText } from '../../../core/gate
 import { LIMITS } from '../../../core/limits.ts';
 import { bypassWarning, revertWarning } from '../../../core/objectGates/gateTexts.ts';
 import { evaluateObjectGates, foreignText } from '../../../core/objectGates/objectGates.ts';
-import { isBypassed } from '../../../core/objectGates/objectState.ts';
+import { isBypassedByUser } from '../../../core/objectGates/objectState.ts';
 import { kustomization, NO_SELECTORS } from './objects.ts';
 
 const each = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i));
@@ -24,7 +24,7 @@ describe('an object beyond a limit', () => {
     const object = kustomization({ annotations });
     const found = evaluateObjectGates(object, { gates: new Map(), selectors: NO_SELECTORS, now: 0 });
     expect(found.closed.map((gate) => gate.message)).toEqual([expect.stringMatching(message)]);
-    expect(isBypassed({ is: 'bypassed', gates: found.closures }, found.closures)).toBe(false);
+    expect(isBypassedByUser({ is: 'bypassed', gates: found.closures }, found.closures)).toBe(false);
   });
 
   const invalid: (typeof rows)[number] = ['a reference', { 'gate.fluxcd.io/gates': 'a/b/c' }, /does not name a Gate/];
