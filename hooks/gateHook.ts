@@ -7,6 +7,7 @@ import type { Secret } from '../api/kubernetes.ts';
 import type { HookCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/approvalStatus.ts';
+import { involvedObjectsOf } from '../core/binding/involvedObjects.ts';
 import { standingApprovals, withoutDeletedRollouts } from '../core/gate/gateApprovals.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, selectsLabels } from '../core/gate/gateSelection.ts';
 import { type GateFacts, gateEvents, gateStatus, isSettling, resyncSeconds } from '../core/gate/gateStatus.ts';
@@ -14,7 +15,6 @@ import { evaluateGate, type GateEvaluation } from '../core/gate/gateTimeline.ts'
 import { requirersOf } from '../core/gate/requirers.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
-import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import { oidcProblem } from '../core/receiver/idToken.ts';
 import { idTokenPath, tokenBytes, webhookPath } from '../core/receiver/webhookPath.ts';
 import { unheldOf, unresumedOf } from '../core/suspension/unreachedObjects.ts';

@@ -8,6 +8,7 @@ import { KINDS, ROLLOUTS } from '../api/kinds.ts';
 import type { DecoratorResponse, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { ClusterReader } from '../api/ports.ts';
 import type { Budget, Rollout, Slot } from '../api/types.ts';
+import { involvedObjectsOf } from '../core/binding/involvedObjects.ts';
 import { planBudget } from '../core/budget/budgetPlan.ts';
 import { isUsed } from '../core/budget/continueRequest.ts';
 import { namespaceSelectorOf, slotLabels } from '../core/budget/selectingBudgets.ts';
@@ -16,7 +17,6 @@ import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { objectsOf } from '../core/kube/objectMap.ts';
 import { compileSelector } from '../core/kube/selector.ts';
-import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import {
   CONFLICT_REQUEUE_SECONDS,
   type CompositeHook,

@@ -3,16 +3,16 @@ import { KINDS, NAMESPACES, ROLLOUTS } from '../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
 import type { ClusterReader, HookCall } from '../api/ports.ts';
 import type { ClusterRolloutSchedule, RolloutGate } from '../api/types.ts';
-import { objectsOf } from '../core/kube/objectMap.ts';
-import { toSelectorString } from '../core/kube/selector.ts';
-import { LIMITS } from '../core/limits.ts';
 import {
   listedRollout,
   type MatchingRollouts,
   planSchedule,
   type Schedule,
   scheduleProblems,
-} from '../core/schedule/schedulePlan.ts';
+} from '../core/calendar/schedulePlan.ts';
+import { objectsOf } from '../core/kube/objectMap.ts';
+import { toSelectorString } from '../core/kube/selector.ts';
+import { LIMITS } from '../core/limits.ts';
 import { listKept } from '../live/objectReads.ts';
 import type { CompositeHook } from './hook.ts';
 

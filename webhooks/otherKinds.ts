@@ -4,9 +4,9 @@ import { CONTINUE_REQUEST } from '../api/annotations.ts';
 import type { Budget, HealthCheck } from '../api/types.ts';
 import { continueProblem, recordContinue } from '../core/budget/continueRequest.ts';
 import { scheduleWarnings } from '../core/calendar/calendarRules.ts';
+import { type Schedule, scheduleProblems } from '../core/calendar/schedulePlan.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/kustomizationCheck.ts';
 import { newProblems, problemText } from '../core/kube/fieldProblem.ts';
-import { type Schedule, scheduleProblems } from '../core/schedule/schedulePlan.ts';
 import { type AdmissionHandler, allowed, denied } from './response.ts';
 
 const IGNORED_RECORD = `${CONTINUE_REQUEST} is written by the webhook: your change of it is ignored`;

@@ -97,7 +97,7 @@ describe('conditions and Events', () => {
         'PruneFailed HealthCheckFailed HealthCheckCanceled OCIRepository FetchFailed Failed Cancelled NotInInventory ' +
         'NotMarked NotSuspended NotResumed WaitsForApplier',
     },
-    'core/schedule core/calendar': {
+    'core/calendar': {
       tables: ['conditions Schedule'],
       words:
         'True False Monday Tuesday Wednesday Thursday Friday Saturday Sunday Local Allow Passing Holding RolloutGate',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { RolloutGate } from '../../api/types.ts';
+import type { ScheduleStatus } from '../../core/calendar/schedulePlan.ts';
 import { LIMITS } from '../../core/limits.ts';
-import type { ScheduleStatus } from '../../core/schedule/schedulePlan.ts';
 import type { FakeCluster } from '../../dev/fakes/ports.ts';
 import { scheduleHook } from '../../hooks/rolloutScheduleHook.ts';
 import { namespaceOf, objectOf } from '../support/objects.ts';

@@ -8,6 +8,7 @@ import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES, ROLLOUTS } from '../../api/kin
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
+import { involvedObjectsOf } from '../../core/binding/involvedObjects.ts';
 import { freshReason, recordReason } from '../../core/gate/bypassReason.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/gateProblems.ts';
 import { acceptRequests } from '../../core/gate/gateRequests.ts';
@@ -26,7 +27,6 @@ import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/users.ts';
-import { involvedObjectsOf } from '../../core/notification/involvedObjects.ts';
 import { openGateCommand } from '../../core/objectGates/gateTexts.ts';
 import { keptCalls } from '../../core/receiver/acceptCall.ts';
 import { nextScheduleRecord } from '../../core/record/pinRecord.ts';

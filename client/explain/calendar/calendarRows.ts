@@ -3,10 +3,10 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../../api/types.ts';
 import { activeRules, isActive, nextTransition } from '../../../core/calendar/activeRules.ts';
 import { compileCalendar } from '../../../core/calendar/calendarRules.ts';
+import { scheduleProblems } from '../../../core/calendar/schedulePlan.ts';
 import { evaluateGate } from '../../../core/gate/gateTimeline.ts';
 import { identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import { scheduleProblems } from '../../../core/schedule/schedulePlan.ts';
 import { countOf } from '../../../core/text/count.ts';
 import { evaluationText } from '../gateText.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ObjectName } from '../../../api/kubernetes.ts';
+import { involvedObjectsOf, reportingObjects } from '../../../core/binding/involvedObjects.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { involvedObjectsOf, reportingObjects } from '../../../core/notification/involvedObjects.ts';
 import { objectOf } from '../../support/objects.ts';
 
 /** `Kustomization apps/web`. */

@@ -16,14 +16,14 @@ import { READY, STALLED } from '../../api/conditions.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { Condition, EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, RolloutGate, RolloutSchedule } from '../../api/types.ts';
-import { activeRules, nextTransition } from '../calendar/activeRules.ts';
-import { compileCalendar } from '../calendar/calendarRules.ts';
 import { falseCondition, setCondition, setConditions, trueCondition } from '../kube/conditions.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
 import { labelValue, refKey, shortHash, without } from '../kube/names.ts';
 import { selectorProblems } from '../kube/selector.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
+import { activeRules, nextTransition } from './activeRules.ts';
+import { compileCalendar } from './calendarRules.ts';
 
 export type ScheduleStatus = NonNullable<RolloutSchedule['status']>;
 
