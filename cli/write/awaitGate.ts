@@ -2,10 +2,10 @@
 import { SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
-import type { AnyObject } from '../../api/kubernetes.ts';
+import type { AnyObject, ObjectName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { gateText } from '../../client/explain/gateText.ts';
-import { type Requirer, requirerText } from '../../core/gate/gateSelection.ts';
+import { requirerText } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { readState } from '../../core/objectGates/objectState.ts';
@@ -61,9 +61,9 @@ interface GateProgress {
   opened: boolean;
   /** Whether the Gate's status has the number of objects that require it. */
   isCounted: boolean;
-  held: Requirer[];
-  free: Requirer[];
-  moving: Requirer[];
+  held: ObjectName[];
+  free: ObjectName[];
+  moving: ObjectName[];
   /** The number of objects that are not checked, or not readable. */
   unseen: number;
 }
@@ -103,7 +103,7 @@ async function readProgress(client: KubeClient, gate: Gate, settled: Settled, co
 
 async function effectNow(
   client: KubeClient,
-  { kind, namespace, name }: Requirer,
+  { kind, namespace, name }: ObjectName,
   gate: Gate,
   opened: boolean,
 ): Promise<Effect | 'unseen'> {
@@ -126,7 +126,7 @@ function lineOf(gate: Gate, { opened, held, free, unseen }: GateProgress, contex
   );
 }
 
-function textOf(requirers: readonly Requirer[]): string {
+function textOf(requirers: readonly ObjectName[]): string {
   return requirers.length === 0 ? 'nothing' : heldText(requirers);
 }
 

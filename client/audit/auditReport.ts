@@ -1,14 +1,14 @@
 /** The report for an auditor: the records of several sources, each act once, and the gaps of the sources. */
-import type { EpochMs } from '../../api/kubernetes.ts';
+import type { EpochMs, ObjectName } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import type { AuditObject, AuditRecord, AuditSource } from '../../core/audit/auditRecord.ts';
+import type { AuditRecord, AuditSource } from '../../core/audit/auditRecord.ts';
 import { refOf } from '../../core/audit/objectRecords.ts';
 import { parseTime } from '../../core/kube/time.ts';
 
 /** A gap of the sources. The report lists gaps, because a missing record would look like "nothing happened". */
 export type AuditGap =
   /** A history that begins after `since`: older entries were dropped. */
-  | { kind: 'HistoryBegins'; object: AuditObject; at: string }
+  | { kind: 'HistoryBegins'; object: ObjectName; at: string }
   /** No audit log: objects keep only the newest requests, approvals and changes, and none that were withdrawn. */
   | { kind: 'NoAuditLog' }
   | { kind: 'AuditLogBegins'; at: string }

@@ -5,7 +5,7 @@
 import { BOUND_ROLLOUT, REQUIRED_GATES, SUBSTITUTE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { childOf, isMap, sameJson } from '../kube/json.ts';
-import { isApplyBy, NO_WRITERS, type Writers, writersOf } from '../kube/writers.ts';
+import { isApplyBy, NO_WRITERS, type Writers, writersAt, writersOf } from '../kube/writers.ts';
 import { LIMITS } from '../limits.ts';
 import { firstFew, MAX_LISTED } from '../text/firstFew.ts';
 import { withStoredForm } from './storedForm.ts';
@@ -131,10 +131,6 @@ function labelChanges(object: FluxObject, oldObject: FluxObject, visit: Visit, w
 
 function compare(path: string[], now: unknown, before: unknown, writers: Writers, visit: Visit): void {
   walk(now ?? {}, before ?? {}, path, writersAt(path, writers), visit);
-}
-
-function writersAt(path: readonly string[], writers: Writers): Writers {
-  return path.reduce((found, key) => found.at(key), writers);
 }
 
 function isGoverned(annotation: string): boolean {

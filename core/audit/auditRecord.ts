@@ -1,4 +1,5 @@
 /** The record for an auditor: user, action, object, time and reason. */
+import type { ObjectName } from '../../api/kubernetes.ts';
 
 export type AuditAction =
   | 'Deployed'
@@ -28,18 +29,12 @@ export type AuditSource = 'History' | 'Object' | 'Event' | 'AuditLog';
 /** The relation of a deployment to earlier ones. `Rollback`: to an older version, automatically or by a user. */
 export type DeploymentChange = 'First' | 'Upgrade' | 'Rollback';
 
-export interface AuditObject {
-  kind: string;
-  /** Empty for a cluster-scoped kind. */
-  namespace: string;
-  name: string;
-}
-
 export interface AuditRecord {
   /** RFC 3339. For a plan that an object records, the planned time. */
   time: string;
   action: AuditAction;
-  object: AuditObject;
+  /** The namespace is empty for a cluster-scoped kind. */
+  object: ObjectName;
   /** The authenticated user; absent for automation, or if the source names no user. */
   user?: string;
   /** The version that the action is about. */

@@ -1,7 +1,7 @@
 /** Audit records from objects: from histories, and from the webhook's records of authenticated users. */
 import { ACCEPTED_REQUEST, LISTED } from '../../api/annotations.ts';
 import { GOVERNED_KINDS, type KindName } from '../../api/kinds.ts';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { EpochMs, KubeObject, ObjectName } from '../../api/kubernetes.ts';
 import type { Budget, Gate, HistoryEntry, Rollout, RolloutGate } from '../../api/types.ts';
 import {
   APPROVAL_KEYS,
@@ -13,10 +13,11 @@ import {
 import { givenReason } from '../gate/bypassReason.ts';
 import { type GateRequest, parseAcceptedRequests } from '../gate/gateRequests.ts';
 import { withoutEmpty } from '../kube/json.ts';
+import { identityOf } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { parseListed } from '../record/listRecord.ts';
 import { pinRecordOf, scheduledBy } from '../record/pinRecord.ts';
-import type { AuditObject, AuditRecord, DeploymentChange } from './auditRecord.ts';
+import type { AuditRecord, DeploymentChange } from './auditRecord.ts';
 
 export type AuditedObject = KubeObject<any, any>;
 
@@ -79,7 +80,7 @@ function changeOf(history: readonly HistoryEntry[], index: number): DeploymentCh
   return first(entry.version.tag) > first(before.version.tag) ? 'Rollback' : 'Upgrade';
 }
 
-function recordsOfDeployment(entry: HistoryEntry, change: DeploymentChange, object: AuditObject): AuditRecord[] {
+function recordsOfDeployment(entry: HistoryEntry, change: DeploymentChange, object: ObjectName): AuditRecord[] {
   const { version, timestamp, requestedBy, reason, message, approvals = [], bypass } = entry;
   const deployed: AuditRecord = {
     time: timestamp,
@@ -237,6 +238,6 @@ function bypassRecords(object: AuditedObject): AuditRecord[] {
   return [{ time: formatTime(at), action: 'Bypassed', object: refOf(object), user: by, reason, sources: ['Object'] }];
 }
 
-export function refOf({ kind, metadata }: AuditedObject): AuditObject {
-  return { kind: kind ?? '', namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
+export function refOf(object: AuditedObject): ObjectName {
+  return { kind: object.kind ?? '', ...identityOf(object) };
 }

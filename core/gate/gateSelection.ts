@@ -173,10 +173,7 @@ export function reachesBeyond(selects: Gate['spec']['selects'] | undefined): boo
   return selects?.namespaceSelector !== undefined;
 }
 
-/** An object that requires a Gate, open or closed. */
-export type Requirer = ObjectName;
-
-/** `Kustomization apps/web`. */
-export function requirerText({ kind, namespace, name }: Requirer): string {
+/** The object that requires a Gate, as text: `Kustomization apps/web`. */
+export function requirerText({ kind, namespace, name }: ObjectName): string {
   return `${kind} ${namespace}/${name}`;
 }

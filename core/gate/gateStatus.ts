@@ -1,6 +1,6 @@
 /** A Gate's status and Events, and the time to compute them again. */
 import { GATE_CLOSED, OPENED, READY, RECEIVER_READY, STALLED } from '../../api/conditions.ts';
-import type { Condition, EpochMs } from '../../api/kubernetes.ts';
+import type { Condition, EpochMs, ObjectName } from '../../api/kubernetes.ts';
 import type { ApprovalsStatus, Gate, GateStatus } from '../../api/types.ts';
 import { findCondition, type NewCondition, setCondition } from '../kube/conditions.ts';
 import { parseDuration } from '../kube/duration.ts';
@@ -11,7 +11,6 @@ import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { requestText } from './evaluateGates.ts';
 import type { GateRequest } from './gateRequests.ts';
-import type { Requirer } from './gateSelection.ts';
 import type { GateEvaluation } from './gateTimeline.ts';
 
 const REQUIRERS_IN_STATUS = 100;
@@ -45,7 +44,7 @@ export interface GateFacts {
   /** The time at which the objects were read; undefined if they are unknown. */
   readAt?: EpochMs | undefined;
   /** The objects that require the Gate; undefined if unknown, so that the last count stays. */
-  requirers?: readonly Requirer[] | undefined;
+  requirers?: readonly ObjectName[] | undefined;
   /** The Flux objects among the requirers that aren't suspended. */
   unheld?: GateStatus['notHeldObjects'] | undefined;
   /** The Flux objects that are still suspended although the Gate is open. */

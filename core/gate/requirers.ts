@@ -1,7 +1,7 @@
 /** The objects that require a Gate, open or closed: Flux objects, by their bindings, and Rollouts. */
 import { REQUIRED_GATES } from '../../api/annotations.ts';
 import { KINDS } from '../../api/kinds.ts';
-import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernetes.ts';
 import type { Requiring, RequiringObjects } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
 import { groupByEach } from '../collection/groupByEach.ts';
@@ -9,7 +9,6 @@ import { identityOf, refKey } from '../kube/names.ts';
 import { gatesNamedBy, gatesOfBinding, parseGateRefs } from './gateRefs.ts';
 import {
   gateSelectsRollout,
-  type Requirer,
   reachesBeyond,
   requirerText,
   selectsFlux,
@@ -18,7 +17,7 @@ import {
 } from './gateSelection.ts';
 
 /** The objects that require the Gate, sorted by kind, namespace and name. */
-export function requirersOf(gate: Gate, requiring: Requiring): Requirer[] {
+export function requirersOf(gate: Gate, requiring: Requiring): ObjectName[] {
   return requirersWithSelection(gate, requiring).map(({ requirer }) => requirer);
 }
 
@@ -27,7 +26,7 @@ export function requirersOf(gate: Gate, requiring: Requiring): Requirer[] {
  * object of another namespace that merely names the Gate doesn't count, because any user could create one; without the
  * Gate it stays held.
  */
-export function requirersBlockingDeletion(gate: Gate, requiring: Requiring): Requirer[] {
+export function requirersBlockingDeletion(gate: Gate, requiring: Requiring): ObjectName[] {
   const { namespace } = identityOf(gate);
   return requirersWithSelection(gate, requiring).flatMap(({ requirer, selected }) =>
     selected || requirer.namespace === namespace ? [requirer] : [],
@@ -37,7 +36,7 @@ export function requirersBlockingDeletion(gate: Gate, requiring: Requiring): Req
 function requirersWithSelection(
   gate: Gate,
   { bindings, rollouts, namespaces }: Requiring,
-): { requirer: Requirer; selected: boolean }[] {
+): { requirer: ObjectName; selected: boolean }[] {
   const { namespace, name } = identityOf(gate);
   const isThis = (ref: NamespacedName) => ref.namespace === namespace && ref.name === name;
   const objects = bindings.flatMap(({ spec, metadata }) => {

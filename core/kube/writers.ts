@@ -32,6 +32,11 @@ function writers(owners: Owners, before: unknown, after: unknown): Writers {
   };
 }
 
+/** The owners at a path. */
+export function writersAt(path: readonly string[], root: Writers): Writers {
+  return path.reduce((found, key) => found.at(key), root);
+}
+
 /** The owners for a caller that doesn't need them. */
 export const NO_WRITERS: Writers = { at: () => NO_WRITERS, applied: () => false, repeated: () => false };
 

@@ -6,7 +6,7 @@ import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { sameJson } from '../kube/json.ts';
 import { tagWord } from '../kube/tag.ts';
-import { type Writers, writersOf } from '../kube/writers.ts';
+import { type Writers, writersAt, writersOf } from '../kube/writers.ts';
 import type { TextWithCommands } from '../text/commands.ts';
 import { type AtomicUpdate, atomicUpdate, unhandledRequest, withArtifact } from './atomicUpdate.ts';
 import {
@@ -156,9 +156,7 @@ function contextOf(
     byGit: setByGit(stored.metadata.annotations?.[DEPLOYED]),
     isApply(field) {
       writers ??= writersOf(object, oldObject);
-      return fieldPath(field)
-        .reduce((owners, key) => owners.at(key), writers)
-        .applied(readManagedField(object, field));
+      return writersAt(fieldPath(field), writers).applied(readManagedField(object, field));
     },
   };
 }

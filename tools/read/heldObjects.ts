@@ -1,9 +1,9 @@
 /** The objects that a Gate holds or would hold by its selection: reads them, and lists them as text. */
 import { GOVERNED_KINDS, KINDS, type KindName } from '../../api/kinds.ts';
-import type { AnyObject } from '../../api/kubernetes.ts';
+import type { AnyObject, ObjectName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { unreadTexts } from '../../client/explain/related.ts';
-import { gateSelects, gateSelectsRollout, type Requirer, requirerText } from '../../core/gate/gateSelection.ts';
+import { gateSelects, gateSelectsRollout, requirerText } from '../../core/gate/gateSelection.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { countOf } from '../../core/text/count.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
@@ -11,7 +11,7 @@ import type { KubeClient } from '../kube/kubeClient.ts';
 import { optionalReader } from './optionalReads.ts';
 
 /** Reads the objects that a Gate selects. `unread`: kinds that could not be read, a sentence each. */
-export async function readSelected(client: KubeClient, gate: Gate): Promise<{ held: Requirer[]; unread: string[] }> {
+export async function readSelected(client: KubeClient, gate: Gate): Promise<{ held: ObjectName[]; unread: string[] }> {
   const { selects } = gate.spec;
   if (!selects) return { held: [], unread: [] };
   const isWide = selects.namespaceSelector !== undefined;
@@ -34,7 +34,7 @@ export function selectedObjects(
   gate: Gate,
   objects: readonly AnyObject[],
   namespaces: ReadonlyMap<string, Labels>,
-): Requirer[] {
+): ObjectName[] {
   const isSelected = (object: AnyObject) => {
     const labels = namespaces.get(object.metadata.namespace ?? '') ?? {};
     return object.kind === KINDS.Rollout.kind
@@ -48,7 +48,7 @@ export function selectedObjects(
 }
 
 /** The objects as text: `2 Kustomizations (checkout, search) and 1 Rollout (checkout)`. */
-export function heldText(held: readonly Requirer[]): string {
+export function heldText(held: readonly ObjectName[]): string {
   const isQualified = new Set(held.map(({ namespace }) => namespace)).size > 1;
   const parts = [...new Set(held.map(({ kind }) => kind))].map((kind) => {
     const objects = held.filter((each) => each.kind === kind);
@@ -60,7 +60,7 @@ export function heldText(held: readonly Requirer[]): string {
 }
 
 /** Warnings about a freeze that holds these objects. */
-export function freezeConcerns(gate: Gate, held: readonly Requirer[]): string[] {
+export function freezeConcerns(gate: Gate, held: readonly ObjectName[]): string[] {
   const kinds: readonly string[] = gate.spec.selects?.kinds ?? [];
   const syncs = kinds.some((kind) => kind === 'Kustomization' || kind === 'HelmRelease');
   const sources = kinds.filter((kind) => /Repository$|^Bucket$/.test(kind));

@@ -2,9 +2,11 @@
  * Admission of Gates. Records the users of requests. Denies Gates that can't be evaluated, selections beyond the user's
  * rights, and the deletion or an owner of a Gate that still holds objects.
  */
+
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { ACCEPTED_REQUEST, APPROVALS, BYPASS_REASON, REASON, SCHEDULED_BY, USED_CALLS } from '../../api/annotations.ts';
 import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
+import type { ObjectName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
@@ -12,13 +14,7 @@ import { involvedObjectsOf } from '../../core/binding/involvedObjects.ts';
 import { freshReason, recordReason } from '../../core/gate/bypassReason.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/gateProblems.ts';
 import { acceptRequests } from '../../core/gate/gateRequests.ts';
-import {
-  BEYOND_FORBIDDEN,
-  type Requirer,
-  reachesBeyond,
-  requirerText,
-  selectsLabels,
-} from '../../core/gate/gateSelection.ts';
+import { BEYOND_FORBIDDEN, reachesBeyond, requirerText, selectsLabels } from '../../core/gate/gateSelection.ts';
 import { endedClosureWarnings, evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { requirersBlockingDeletion } from '../../core/gate/requirers.ts';
 import { annotate, annotateAll, label } from '../../core/kube/annotate.ts';
@@ -214,12 +210,12 @@ async function readRequirers(
   gate: Gate,
   namespace: string,
   { cluster }: WebhookCall,
-): Promise<{ blocking: Requirer[]; othersNaming: number }> {
+): Promise<{ blocking: ObjectName[]; othersNaming: number }> {
   const beyond = reachesBeyond(gate.spec.selects);
   const listed = beyond ? await cluster.listMetadata(NAMESPACES) : [];
   const namespaces = new Map(listed.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const));
   const isElsewhere = (object: { namespace?: string | undefined }) => object.namespace !== namespace;
-  const blocking: Requirer[] = [];
+  const blocking: ObjectName[] = [];
   const bindings = async () => {
     for await (const page of cluster.pages<FluxBinding>({ ...FLUX_BINDINGS, ...(!beyond && { namespace }) })) {
       blocking.push(...requirersBlockingDeletion(gate, { bindings: page, rollouts: [], namespaces }));

@@ -1,10 +1,10 @@
 /** Explanations of Gates and RolloutGates: the state, what is held, and how to open it. */
-import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { EpochMs, ObjectName } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../../api/types.ts';
 import { verdictText } from '../../../core/approval/approvalVerdict.ts';
 import type { NextDeployment } from '../../../core/gate/gateApprovals.ts';
 import { type GateRequest, gateRequestsOf } from '../../../core/gate/gateRequests.ts';
-import { type Requirer, requirerText } from '../../../core/gate/gateSelection.ts';
+import { requirerText } from '../../../core/gate/gateSelection.ts';
 import { evaluateGate, type GateEvaluation } from '../../../core/gate/gateTimeline.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
@@ -98,7 +98,7 @@ function approvalCauses(
 /** The causes about objects that the Gate does not hold although it is closed, or holds although it is open. */
 function unreachedCauses({ status }: Gate): Cause[] {
   const { notHeld = 0, notHeldObjects = [], notResumed = 0, notResumedObjects = [] } = status ?? {};
-  const cause = (code: string, count: number, text: string, [first]: (Requirer & { message?: string })[]) =>
+  const cause = (code: string, count: number, text: string, [first]: (ObjectName & { message?: string })[]) =>
     count === 0
       ? []
       : [
