@@ -12,7 +12,7 @@ import { readingOf } from './core/health/prometheus/reading.ts';
 import { boundLabel } from './core/kube/names.ts';
 import { LIMITS } from './core/limits.ts';
 import { hookRoutes } from './hooks/index.ts';
-import { createAccessReviewer, withRememberedAnswers } from './server/cluster/access.ts';
+import { createAccessReviewer, withCachedAnswers } from './server/cluster/access.ts';
 import { createReader } from './server/cluster/clusterReader.ts';
 import { resourcePath } from './server/cluster/paths.ts';
 import { createTransport, loadKubeConfig, type Transport } from './server/cluster/transport.ts';
@@ -111,7 +111,7 @@ function createCalls({ config, log, decisions, metrics, transports }: Parts): Ca
   });
   const readers = { hooks: createReader(hooks), health: createReader(health) };
   const sharedReads = createSharedReads(() => performance.now());
-  const access = withRememberedAnswers(createAccessReviewer(health), sharedReads);
+  const access = withCachedAnswers(createAccessReviewer(health), sharedReads);
   const hookPorts = {
     healthCluster: readers.health,
     access,

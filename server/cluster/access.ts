@@ -29,7 +29,7 @@ export function createAccessReviewer(transport: Transport): AccessReviewer {
 const ANSWER_MAX_AGE_MS = 60_000;
 
 /** A reviewer that caches answers for a minute. For repeated reads only, never for a decision on a write. */
-export function withRememberedAnswers(reviewer: AccessReviewer, sharedReads: SharedReads): AccessReviewer {
+export function withCachedAnswers(reviewer: AccessReviewer, sharedReads: SharedReads): AccessReviewer {
   return {
     may: (user, what) =>
       sharedReads.recent(ANSWER_MAX_AGE_MS, `access ${JSON.stringify([user, what])}`, () => reviewer.may(user, what)),

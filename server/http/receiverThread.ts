@@ -35,10 +35,10 @@ export type ReceiverOrder = 'drain' | 'close';
 export type ReceiverMessage = { port: number } | { counts: Count[] };
 
 /** The thread's metrics, sent in batches, so that a flood of calls costs the main thread nothing. */
-export function batchedMetrics(tell: (message: ReceiverMessage) => void): Counters {
+export function batchedMetrics(post: (message: ReceiverMessage) => void): Counters {
   const waiting = new Map<string, Count & { times: number }>();
   const flush = () => {
-    tell({ counts: [...waiting.values()] });
+    post({ counts: [...waiting.values()] });
     waiting.clear();
   };
   return {
@@ -76,10 +76,10 @@ export async function startReceiver(
 
   return {
     port,
-    drain: () => thread.tell('drain'),
+    drain: () => thread.post('drain'),
     async close() {
       stopping = true;
-      thread.tell('close');
+      thread.post('close');
       await thread.ended;
     },
   };
@@ -89,7 +89,7 @@ interface Thread {
   port: Promise<number>;
   /** Resolves with the reason when the thread ends, even if it was told to. */
   ended: Promise<string>;
-  tell(order: ReceiverOrder): void;
+  post(order: ReceiverOrder): void;
 }
 
 function startThread(program: URL, options: ReceiverOptions, metrics: Counters): Thread {
@@ -111,5 +111,5 @@ function startThread(program: URL, options: ReceiverOptions, metrics: Counters):
     port.reject(new Error(`the receiver exited with code ${code} before it listened`));
     ended.resolve(`code ${code}`);
   });
-  return { port: port.promise, ended: ended.promise, tell: (order) => worker.postMessage(order) };
+  return { port: port.promise, ended: ended.promise, post: (order) => worker.postMessage(order) };
 }

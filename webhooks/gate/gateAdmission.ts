@@ -51,8 +51,8 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   // The Gate as it will be stored: the approvals depend on which of its requests counts.
   const recorded = annotate(gate, ACCEPTED_REQUEST, acceptance.record);
   const written = await writeGateApprovals(recorded, old, acceptance, request, call);
-  const opening = openingProblem(recorded, old, acceptance, request, call);
-  const problem = opening ?? (written.problem === undefined ? undefined : { text: written.problem });
+  const openProblem = openingProblem(recorded, old, acceptance, request, call);
+  const problem = openProblem ?? (written.problem === undefined ? undefined : { text: written.problem });
   if (problem) return denied('invalid', { ...problem, text: `Gate '${refKey(identityOf(gate))}': ${problem.text}` });
   // Calls are recorded only in a write with a request, which a call always has, even if another one has the same
   // second.
@@ -185,7 +185,7 @@ async function decideDeletionOrOwner(
     : `${name} cannot get an owner reference, because the garbage collector could then delete it`;
   const text =
     `${denial}: it is closed (${message}) and holds ${firstFew(held, MAX_OBJECTS_IN_DENIAL)}. ` +
-    `Its deletion would release the objects that it selects, and leave those that name it held. ${first} ` +
+    `Its deletion would release the objects that it selects. Objects that name it would stay held. ${first} ` +
     `With the verb bypass on it, you can set a reason in its annotation ${BYPASS_REASON} and ` +
     `${isDeleted ? 'delete it within five minutes' : 'add the owner in the same write'}.`;
   return bypassOrDeny(gate, [{ ref }], () => ({ reason: 'gate_closed', text, commands }), request, call);

@@ -2,7 +2,7 @@
 import type { AdmissionRequest, AdmissionResponse, AdmissionReview } from '../../../api/admission.ts';
 import type { EventRecord, EventSink, HookCall, Route, Settings, WebhookCall } from '../../../api/ports.ts';
 import { hookRoutes } from '../../../hooks/index.ts';
-import { createAccessReviewer, withRememberedAnswers } from '../../../server/cluster/access.ts';
+import { createAccessReviewer, withCachedAnswers } from '../../../server/cluster/access.ts';
 import { ApiError } from '../../../server/cluster/apiError.ts';
 import { createReader } from '../../../server/cluster/clusterReader.ts';
 import type { Request } from '../../../server/cluster/connection.ts';
@@ -54,7 +54,7 @@ export function hookServer({ clock, access, settings, recorded, crashed }: HookS
   const hookPorts: Omit<HookCall, 'now'> = {
     cluster,
     healthCluster: cluster,
-    access: withRememberedAnswers(reviewer, sharedReads),
+    access: withCachedAnswers(reviewer, sharedReads),
     events,
     metadata: { lookup: () => ({}), isAwaited: () => false },
     measurements: { measure: async () => undefined },

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { AccessReviewer } from '../../../api/ports.ts';
-import { withRememberedAnswers } from '../../../server/cluster/access.ts';
+import { withCachedAnswers } from '../../../server/cluster/access.ts';
 import { createSharedReads } from '../../../server/sharedReads.ts';
 
 const what = { verb: 'get', group: 'apps', resource: 'deployments', namespace: 'a', name: '' };
@@ -19,7 +19,7 @@ function asking(answers: (boolean | Error)[]) {
   return {
     asked,
     advance: (ms: number) => (now += ms),
-    ...withRememberedAnswers(
+    ...withCachedAnswers(
       reviewer,
       createSharedReads(() => now),
     ),

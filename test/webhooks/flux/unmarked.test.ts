@@ -175,7 +175,11 @@ it('a bypass that waits for its artifact continues when that is fetched, also if
 });
 
 it.each([
-  ['oci', 'freeze', ['a Gate on a HelmRepository of type oci holds nothing: gate the HelmReleases that use it']],
+  [
+    'oci',
+    'freeze',
+    ['a Gate on a HelmRepository of type oci holds nothing: require it on the HelmReleases that use it'],
+  ],
   ['default', 'freeze', []],
 ])('a HelmRepository of type %s that begins to require a Gate: Warnings', async (type, gates, warnings) => {
   const stored = { ...kustomization({ annotations: {} }), kind: 'HelmRepository', spec: { type } };
