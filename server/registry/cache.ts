@@ -12,7 +12,6 @@ import { createQueue } from '../queue.ts';
 import { RegistryError } from './error.ts';
 import { fetchManifest, type Manifest } from './fetchManifest.ts';
 import { isSha256Digest } from './image.ts';
-import { joined } from './joined.ts';
 import { createImageRepositories, type ManifestTarget, manifestTargetOf } from './manifestTarget.ts';
 import { releaseMetadataOf } from './releaseMetadata.ts';
 import type { RegistrySockets } from './sockets.ts';
@@ -141,5 +140,17 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
       return entry.metadata;
     },
     idle: () => queue.idle(),
+  };
+}
+
+/** A function that shares running work: callers with the same key get one answer, or one failure. */
+function joined<T>(): (key: string, start: () => Promise<T>) => Promise<T> {
+  const underWay = new Map<string, Promise<T>>();
+  return (key, start) => {
+    const running = underWay.get(key);
+    if (running) return running;
+    const started = start().finally(() => underWay.delete(key));
+    underWay.set(key, started);
+    return started;
   };
 }

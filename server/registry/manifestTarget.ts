@@ -12,7 +12,6 @@ import { Lru } from '../lru.ts';
 import { type Credentials, credentialsFor } from './dockerConfig.ts';
 import { RegistryError } from './error.ts';
 import { type Image, parseImage } from './image.ts';
-import { joined } from './joined.ts';
 import { type Trust, trustOf } from './trust.ts';
 
 export interface ManifestTarget {
@@ -132,20 +131,15 @@ interface ImageRepositories {
 /** The ImageRepositories. @param clock milliseconds of a monotonic clock */
 export function createImageRepositories(cluster: ClusterReader, clock: () => number): ImageRepositories {
   const absentUntil = new Lru<number>(MAX_ABSENT);
-  const readOnce = joined<ImageRepository | undefined>();
-
-  async function read(ref: NamespacedName, key: string): Promise<ImageRepository | undefined> {
-    const apiVersion = await servedVersion(cluster);
-    const found = await cluster.get<ImageRepository>({ apiVersion, resource: KINDS.ImageRepository.resource, ...ref });
-    if (!found) absentUntil.set(key, clock() + ABSENT_MS);
-    return found;
-  }
-
   return {
     async get(ref) {
       const key = refKey(ref);
       if ((absentUntil.get(key) ?? 0) > clock()) return undefined;
-      return readOnce(key, () => read(ref, key));
+      const apiVersion = await servedVersion(cluster);
+      const { resource } = KINDS.ImageRepository;
+      const found = await cluster.get<ImageRepository>({ apiVersion, resource, ...ref });
+      if (!found) absentUntil.set(key, clock() + ABSENT_MS);
+      return found;
     },
   };
 }
