@@ -263,7 +263,7 @@ function suspendedWarning(
   const [first, ...others] = closed.filter(({ isLimit }) => !isLimit).map(({ ref }) => refKey(ref));
   if (first === undefined) return [];
   const more = others.length > 0 ? ` and ${others.length} more are` : ' is';
-  return [`${kind} ${metadata.name ?? '(new)'} is suspended: Gate ${first}${more} closed`];
+  return [`${kind} '${metadata.name ?? '(new)'}' is suspended: Gate '${first}'${more} closed`];
 }
 
 /** The Warning for a user who resumes an object whose version is being fetched: it is resumed automatically. */

@@ -174,7 +174,7 @@ export function deletionDenial(
     };
   }
   const applier = applierOf(oldObject);
-  const end = applier ? ` when Kustomization ${refKey(applier)} has applied everything again` : ' within seconds';
+  const end = applier ? ` when Kustomization '${refKey(applier)}' has applied everything again` : ' within seconds';
   return {
     reason: 'gate_closed',
     text:

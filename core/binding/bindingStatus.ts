@@ -219,13 +219,13 @@ function readyFinding(status: FluxBindingStatus, spec: FluxBindingSpec, closed: 
 }
 
 function waitText({ source }: FluxBindingStatus, { source: of, target }: FluxBindingSpec, deployments: string): string {
-  const name = `${of?.kind} ${of?.name}`;
+  const name = `${of?.kind} '${of?.name}'`;
   if (source?.stuck !== undefined) {
-    return `${deployments}, but ${name} ${source.stuck}; ${target.kind} ${target.name} keeps its version`;
+    return `${deployments}, but ${name} ${source.stuck}; ${target.kind} '${target.name}' keeps its version`;
   }
   return source?.awaits === undefined
     ? `Flux to apply ${deployments}`
-    : `${name} to fetch ${deployments}; ${target.kind} ${target.name} is suspended until then`;
+    : `${name} to fetch ${deployments}; ${target.kind} '${target.name}' is suspended until then`;
 }
 
 function approvedFinding({ bypassing }: FluxBindingStatus, closed: GateEntry[]): Finding {

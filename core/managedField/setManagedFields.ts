@@ -203,7 +203,7 @@ function setDeployed(field: ManagedField, deployed: DeploymentRef, context: Fiel
   const value = readManagedField(context.object, field);
   const wasManaged = context.wasManaged(field);
   const decision: FieldDecision = { value: deployed.version, deployment: deployed };
-  const stays = `${shortName(field)} stays ${deployed.version}, deployed by Rollout ${field.rollout}`;
+  const stays = `${shortName(field)} stays ${deployed.version}, deployed by Rollout '${field.rollout}'`;
   if (value === deployed.version) return decision;
   // The old value, or none: the Rollout has deployed this version since, and the writer did not change the field.
   if (context.oldObject && value === readManagedField(context.oldObject, field)) return decision;
@@ -240,10 +240,10 @@ function keepStored(field: ManagedField, context: FieldsContext): FieldDecision 
     return {
       value: old,
       deployment: kept,
-      revertText: `${shortName(field)} stays ${old}: Rollout ${field.rollout} ${why}`,
+      revertText: `${shortName(field)} stays ${old}: Rollout '${field.rollout}' ${why}`,
     };
   }
-  const warning = `${shortName(field)} is set to ${value}. Rollout ${field.rollout} ${why}, so nothing keeps this value`;
+  const warning = `${shortName(field)} is set to ${value}. Rollout '${field.rollout}' ${why}, so nothing keeps this value`;
   // A Rollout that is created later adopts the object's current version, so the annotation names this one, not the old
   // one.
   return { value, deployment: withVersion(kept, value), warning };

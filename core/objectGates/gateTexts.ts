@@ -44,11 +44,11 @@ export function bypassedText(gate: NamespacedName): string {
 export function revertWarning(closed: readonly GateResult[]): string {
   const [first, ...others] = closed.map((gate) => refKey(gate.ref));
   const more = others.length > 0 ? ` and ${others.length} more are` : ' is';
-  return `not applied: Gate ${first}${more} closed. Apply again after it opens; Git syncs retry automatically`;
+  return `not applied: Gate '${first}'${more} closed. Apply again after it opens; Git syncs retry automatically`;
 }
 
 export function subjectOf(object: FluxObject): string {
-  return `${object.kind} ${object.metadata.namespace}/${object.metadata.name}`;
+  return `${object.kind} '${object.metadata.namespace}/${object.metadata.name}'`;
 }
 
 /** The Warning for a user who lets a version of a Rollout bypass closed Gates. */
@@ -56,7 +56,7 @@ export function bypassWarning(version: string, closed: readonly GateResult[]): s
   const gates =
     closed.length > 1
       ? `${closed.length} closed Gates`
-      : `the closed Gate ${closed.map(({ ref }) => refKey(ref)).join()}`;
+      : `the closed Gate '${closed.map(({ ref }) => refKey(ref)).join()}'`;
   return `version ${version} may bypass ${gates}, for one deployment`;
 }
 

@@ -201,11 +201,12 @@ export function resumedAloneAt(wait: ApplierWait | undefined): EpochMs | undefin
 }
 
 /**
- * The wait in a message: `until Kustomization flux-system/apps applies it again; its last attempt failed: BuildFailed`.
+ * The wait in a message:
+ * `until Kustomization 'flux-system/apps' applies it again; its last attempt failed: BuildFailed`.
  */
 export function applierWaitText(wait: ApplierWait): string {
   const { namespace, name, since, state, reason } = wait;
-  const text = `until Kustomization ${namespace}/${name} applies it again`;
+  const text = `until Kustomization '${namespace}/${name}' applies it again`;
   const end = resumedAloneAt(wait);
   const alone = end === undefined ? '' : `resumed without it at ${formatTime(end)}`;
   if (state === 'Failing') return `${text}; its last attempt failed: ${reason}`;

@@ -97,7 +97,7 @@ export function unresumedOf(gate: Gate, objects: readonly KubeObject[], namespac
     const applier = applierOf(object as FluxObject);
     if (isStillClosed || !applier)
       return { reason: 'NotResumed' as const, message: 'the webhook has not resumed it yet' };
-    const message = `it waits until Kustomization ${refKey(applier)} applies it again; see its FluxBinding`;
+    const message = `it waits until Kustomization '${refKey(applier)}' applies it again; see its FluxBinding`;
     return { reason: 'WaitsForApplier' as const, message };
   });
 }

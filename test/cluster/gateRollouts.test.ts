@@ -49,7 +49,7 @@ describe('nothing at all on the weekend, for all of production', () => {
     await waits(production, '1.0.0', path);
     const byHand = { metadata: { annotations: { 'rollout.kuberik.com/force-deploy': '1.0.0' } } };
     const { warnings } = await developer.mergePatch(ref('rollout', production, 'app'), byHand);
-    expect(warnings).toContain(`version 1.0.0 waits: Gate ${path} is closed`);
+    expect(warnings).toContain(`version 1.0.0 waits: Gate '${path}' is closed`);
     await staysTrue(async () => (await history(admin, production, 'app')).length === 0, 'no deployment', 1500);
 
     await requestGate(sre, ns, 'no-weekend-releases', 'open');

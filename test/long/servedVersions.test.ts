@@ -48,7 +48,7 @@ it('is not written in an older version that would drop a field of it; it is with
   const older = { ...app, apiVersion: `kustomize.toolkit.fluxcd.io/${OLDER}` } as never;
   const label = (team: string) => developer.mergePatch(older, { metadata: { labels: { team } } });
   await expect(label('a')).rejects.toThrow(
-    `Kustomization ${ns}/app cannot be written in kustomize.toolkit.fluxcd.io/${OLDER}, which drops or changes spec.wait ` +
+    `Kustomization '${ns}/app' cannot be written in kustomize.toolkit.fluxcd.io/${OLDER}, which drops or changes spec.wait ` +
       `(use kustomize.toolkit.fluxcd.io/v1): Gate '${ns}/freeze' is closed`,
   );
   const finalizers = ['example.com/hold'];

@@ -157,7 +157,7 @@ async function heldSourceWarning(sync: FluxObject, { cluster }: WebhookCall): Pr
     .catch(() => undefined);
   if (!source || !isSuspendedByUs(source)) return [];
   return [
-    `${ref.kind} ${namespace}/${ref.name} is held by a closed Gate too and fetches nothing: bypass its Gates as well`,
+    `${ref.kind} '${namespace}/${ref.name}' is held by a closed Gate too and fetches nothing: bypass its Gates as well`,
   ];
 }
 

@@ -135,7 +135,7 @@ async function closedGateWarnings(
   if (!first && closed[0]) return [bypassWarning(requested, closed)];
   if (!first) return [];
   const more = others.length > 0 ? ` and ${others.length} more are` : ' is';
-  const waits = `version ${requested} waits: Gate ${refKey(first.ref)}${more} closed`;
+  const waits = `version ${requested} waits: Gate '${refKey(first.ref)}'${more} closed`;
   return repeatsReason(rollout, before) ? [waits, OLD_REASON] : [waits];
 }
 
@@ -149,7 +149,7 @@ async function approvalWarnings(rollout: Rollout, requested: string, call: Webho
   const missing = required.filter(({ verdict }) => !verdict.enough);
   return missing.slice(0, MAX_GATES_IN_WARNINGS).map(({ gate, verdict: { counted, required } }) => {
     const count = countText(counted.length, required);
-    return `version ${requested} waits: RolloutGate ${gate.metadata.name} has ${count}`;
+    return `version ${requested} waits: RolloutGate '${gate.metadata.name}' has ${count}`;
   });
 }
 

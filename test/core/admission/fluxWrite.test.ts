@@ -95,7 +95,7 @@ describe('one write of a gated Kustomization', () => {
         managedFields: [git('spec.interval', 'spec.path', 'annotation:gate.fluxcd.io/gates')],
         spec: { path: './new' },
       }),
-      { gates: [closedGate], warning: /^not applied: Gate shop\/freeze is closed/ },
+      { gates: [closedGate], warning: /^not applied: Gate 'shop\/freeze' is closed/ },
     ),
     held(
       'a Git sync that writes suspend: false again is reverted',
@@ -138,7 +138,7 @@ describe('one write of a gated Kustomization', () => {
     denied(
       'a direct edit of the spec',
       atPath('./mine', [kubectl('spec.path')]),
-      /Kustomization shop\/web cannot be changed \(spec\.path\): Gate 'shop\/freeze' is closed \(Gate closed by default\)/,
+      /Kustomization 'shop\/web' cannot be changed \(spec\.path\): Gate 'shop\/freeze' is closed \(Gate closed by default\)/,
     ),
     denied(
       'it says how to open and how to bypass',
@@ -223,7 +223,7 @@ describe('one write of a gated Kustomization', () => {
           substitute: { APP: '1.1.0' },
           spec: { suspend: true },
         }),
-        warning: /^Kustomization web is suspended: Gate shop\/freeze is closed/,
+        warning: /^Kustomization 'web' is suspended: Gate 'shop\/freeze' is closed/,
       },
     ),
     row(

@@ -54,7 +54,7 @@ const waitsForSource: Pick<Row, 'state' | 'ready'> = {
   state: 'Waiting',
   ready: [
     'Unknown',
-    /^waiting for OCIRepository web to fetch my-app 1\.1\.0 \(2\); Kustomization web is suspended until then$/,
+    /^waiting for OCIRepository 'web' to fetch my-app 1\.1\.0 \(2\); Kustomization 'web' is suspended until then$/,
   ],
 };
 
@@ -111,7 +111,7 @@ const rows: Row[] = [
     state: 'Waiting',
     ready: [
       'Unknown',
-      /^waiting for my-app 1\.1\.0 \(2\), but OCIRepository web cannot fetch it \(NotFound\); Kustomization web keeps its version$/,
+      /^waiting for my-app 1\.1\.0 \(2\), but OCIRepository 'web' cannot fetch it \(NotFound\); Kustomization 'web' keeps its version$/,
     ],
   }),
   row('source and Kustomization have it', ofSource('1.1.0@sha256:1'), oci, applied),
@@ -168,7 +168,7 @@ const rows: Row[] = [
       state: 'Waiting',
       ready: [
         'False',
-        /^suspended until Kustomization shop\/apps applies it again, as requested at 2026-03-04T09:59:00Z$/,
+        /^suspended until Kustomization 'shop\/apps' applies it again, as requested at 2026-03-04T09:59:00Z$/,
       ],
     },
   ),

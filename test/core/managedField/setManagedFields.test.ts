@@ -54,7 +54,7 @@ const rows: Row[] = [
     'a server-side apply of another literal is set back',
     at110,
     { ...edited('1.0.0'), managedFields: apply },
-    { warning: /^APP stays 1\.1\.0, deployed by Rollout my-app/ },
+    { warning: /^APP stays 1\.1\.0, deployed by Rollout 'my-app'/ },
   ),
   row(
     'a client-side apply of the literal it applied before is set back',
@@ -143,20 +143,20 @@ const rows: Row[] = [
     'Rollout gone: an apply changes nothing',
     at110,
     { substitute: { APP: '1.0.0' }, managedFields: apply },
-    { rollouts: [], warning: /^APP stays 1\.1\.0: Rollout my-app does not exist/ },
+    { rollouts: [], warning: /^APP stays 1\.1\.0: Rollout 'my-app' does not exist/ },
   ),
   row(
     'Rollout created anew, without history: an apply changes nothing',
     at110,
     { ...edited('1.0.0'), managedFields: apply },
-    { rollouts: [rollout('my-app')], warning: /^APP stays 1\.1\.0: Rollout my-app has deployed nothing yet/ },
+    { rollouts: [rollout('my-app')], warning: /^APP stays 1\.1\.0: Rollout 'my-app' has deployed nothing yet/ },
   ),
   row('Rollout gone: a removal changes nothing', at110, { ...at110, substitute: {} }, { rollouts: [], warning: STAYS }),
   row('Rollout gone: a direct edit passes, and the annotation tells what is carried now', at110, edited('1.2.0'), {
     rollouts: [],
     value: '1.2.0',
     deployed: deployment('my-app', 2, '1.2.0'),
-    warning: /^APP is set to 1\.2\.0\. Rollout my-app does not exist, so nothing keeps this value/,
+    warning: /^APP is set to 1\.2\.0\. Rollout 'my-app' does not exist, so nothing keeps this value/,
   }),
   row('Rollout gone: a direct edit to what is no tag is no deployment', at110, edited('x'.repeat(129)), {
     rollouts: [],
@@ -236,8 +236,8 @@ it('each field that is set back has a Warning of its own', () => {
   const annotations = Object.fromEntries(['A', 'B'].map((v) => [`rollout.kuberik.com/substitute.${v}.from`, 'my-app']));
   const object = kustomization({ annotations, substitute: { A: '0.1.0', B: '0.1.0' } });
   expect(setManagedFields({ object, rollouts: rolloutsByName(my) }).warnings).toEqual([
-    'A stays 1.1.0, deployed by Rollout my-app',
-    'B stays 1.1.0, deployed by Rollout my-app',
+    "A stays 1.1.0, deployed by Rollout 'my-app'",
+    "B stays 1.1.0, deployed by Rollout 'my-app'",
   ]);
 });
 

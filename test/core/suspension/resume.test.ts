@@ -75,6 +75,6 @@ it.each([
 ])('people read which one, why, and until when: %#', (applier, why) => {
   const [awaits] = said(applier);
   expect(parseTime(awaits!.stateSince)).toBe(NOW);
-  expect(applierWaitText(awaits!)).toMatch(/^until Kustomization flux-system\/apps applies it again[,;] /);
+  expect(applierWaitText(awaits!)).toMatch(/^until Kustomization 'flux-system\/apps' applies it again[,;] /);
   expect(applierWaitText(awaits!)).toContain(why);
 });

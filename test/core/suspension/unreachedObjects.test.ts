@@ -64,7 +64,7 @@ describe('behind an open Gate, a suspended object is reported', () => {
       'that waits for its applier',
       { annotations: { ...held, 'gate.fluxcd.io/state': 'opening: 2026-03-04T09:00:00.000Z' }, labels },
       'WaitsForApplier',
-      'it waits until Kustomization flux/fleet applies it again',
+      "it waits until Kustomization 'flux/fleet' applies it again",
     ],
     [
       'that nothing has resumed',

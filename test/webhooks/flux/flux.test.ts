@@ -173,7 +173,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
     >[1];
     const answer = await send(mutateFlux, write, behind);
     expect(answer.object).toEqual(applied);
-    expect(answer.warnings).toEqual([expect.stringMatching(/^not applied: Gate shop\/freeze is closed/)]);
+    expect(answer.warnings).toEqual([expect.stringMatching(/^not applied: Gate 'shop\/freeze' is closed/)]);
   });
 
   it('may be written otherwise', async () => {

@@ -117,7 +117,9 @@ describe('a bypass', () => {
     const held = { annotations, spec: { suspend: true } };
     const source = (parts: typeof held | object) => ociRepository({ tag: '1.0.0' }, parts);
     const ref = { kind: 'OCIRepository', name: 'web' };
-    const told = ['OCIRepository shop/web is held by a closed Gate too and fetches nothing: bypass its Gates as well'];
+    const told = [
+      "OCIRepository 'shop/web' is held by a closed Gate too and fetches nothing: bypass its Gates as well",
+    ];
     it.each<[string, Record<string, unknown>, FluxObject[], string[]]>([
       ['a Kustomization', { sourceRef: ref }, [source(held)], told],
       ['a HelmRelease by chartRef', { sourceRef: undefined, chartRef: ref }, [source(held)], told],
@@ -264,7 +266,7 @@ describe('a new object that a closed Gate selects', () => {
       'gate.fluxcd.io/state': `closed: ${ns}/${name}`,
       'gate.fluxcd.io/suspended': 'unset',
     });
-    expect(answer.warnings[0]).toContain(`is suspended: Gate ${ns}/${name} is closed`);
+    expect(answer.warnings[0]).toContain(`is suspended: Gate '${ns}/${name}' is closed`);
   });
 });
 

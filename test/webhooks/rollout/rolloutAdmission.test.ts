@@ -250,7 +250,7 @@ describe('validate/rollout', () => {
     const old = rollout({ gates: [{ name: 'freeze' }] }, status);
     const asking = annotated({ [`${P}force-deploy`]: '1.0.0' }, { gates: [{ name: 'freeze' }] }, status);
     expect((await decide({ object: asking, old }, [closed])).result.warnings).toEqual([
-      'version 1.0.0 waits: Gate team-a/freeze is closed',
+      "version 1.0.0 waits: Gate 'team-a/freeze' is closed",
     ]);
     expect((await decide({ object: asking, old }, [open])).result.warnings).toEqual([]);
   });
