@@ -28,7 +28,7 @@ import { requireClientCertificate, requireToken } from './server/http/callers.ts
 import { type Listener, listenHttp, listenHttps, shutDown } from './server/http/listen.ts';
 import { startReceiver } from './server/http/receiverThread.ts';
 import { SERVER_LIMITS } from './server/http/serverLimits.ts';
-import { createLeveledLog, type Logger } from './server/log.ts';
+import { createLog, type Logger } from './server/log.ts';
 import { createMeasurements } from './server/prometheus/measurements.ts';
 import { createMetadataCache } from './server/registry/cache.ts';
 import { registrySockets } from './server/registry/sockets.ts';
@@ -47,7 +47,7 @@ ${Object.entries(ENVIRONMENT)
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
-  const log = createLeveledLog({ level: config.logLevel, file: config.logLevelFile });
+  const log = createLog(config.logLevel, config.logLevelFile);
   const decisions = createDecisionLog(log, () => performance.now());
   const metrics = createMetrics();
   const transports = connect(metrics);

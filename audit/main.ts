@@ -12,7 +12,7 @@ import { follow } from '../server/cluster/follow.ts';
 import { loadKubeConfig } from '../server/cluster/transport.ts';
 import { createApp } from '../server/http/app.ts';
 import { listenHttp } from '../server/http/listen.ts';
-import { createLeveledLog, isLogLevel, LOG_LEVELS, type Logger } from '../server/log.ts';
+import { createLog, isLogLevel, LOG_LEVELS, type Logger } from '../server/log.ts';
 import { AuditStream, WATCHED } from './auditStream.ts';
 
 const USAGE = `Usage: node audit/main.ts --sink DIR [options]
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
   if (!/^\d{1,5}$/.test(port)) throw new Error('--port is not a port');
   if (!isLogLevel(level)) throw new Error(`--log-level is not one of ${LOG_LEVELS.join(', ')}`);
 
-  const log = createLeveledLog({ level });
+  const log = createLog(level);
   const sink = createAuditSink(folder, log);
   const metrics = createAuditMetrics(() => outbox.waiting());
   const outbox = createOutbox({ limits: QUEUE_LIMITS, post: sink.post, wait, count: metrics.event, log });

@@ -12,7 +12,7 @@ import {
   type ReceiverOrder,
 } from '../server/http/receiverThread.ts';
 import { SERVER_LIMITS } from '../server/http/serverLimits.ts';
-import { createLeveledLog } from '../server/log.ts';
+import { createLog } from '../server/log.ts';
 import { createIdTokenVerifier } from '../server/oidc/verifier.ts';
 import { createReceiver } from './index.ts';
 import { createInputs } from './inputs.ts';
@@ -23,7 +23,7 @@ const SOCKETS = 16;
 const INPUTS_SOCKETS = 8;
 
 const { host, port, inputs, oidcIssuers, logLevel, logLevelFile } = workerData as ReceiverOptions;
-const log = createLeveledLog({ level: logLevel, file: logLevelFile });
+const log = createLog(logLevel, logLevelFile);
 const kubeConfig = loadKubeConfig();
 const transport = createTransport(kubeConfig, { maxSockets: SOCKETS });
 const shared = {

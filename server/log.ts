@@ -20,8 +20,9 @@ const MAX_STACK_CHARACTERS = 4096;
 const NOT_ESCAPED = new RegExp(`(?!\n)[${UNSAFE}]`, 'gu');
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-export function createLog(level: LogLevel): Logger {
-  return pino(
+/** @param file has the level instead, where it exists */
+export function createLog(level: LogLevel, file?: string): Logger {
+  const log = pino(
     {
       level,
       base: undefined,
@@ -39,6 +40,8 @@ export function createLog(level: LogLevel): Logger {
     },
     pino.destination({ fd: 2, sync: false }),
   );
+  if (file) followLevel(log, file);
+  return log;
 }
 
 export function isLogLevel(text: string): text is LogLevel {
@@ -59,47 +62,22 @@ function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }
 
-// The log level, from a file that may change, appear or disappear at any time, such as a mounted ConfigMap. Without the
-// file, or if it is empty, the level is the one of the start.
-
-interface LevelOptions {
-  level: LogLevel;
-  file?: string | undefined;
-  pollMs?: number;
-}
-
-/** A log with the level in the file. */
-export function createLeveledLog(options: LevelOptions): Logger {
-  const log = createLog(options.level);
-  followLevel(log, options);
-  return log;
-}
-
-/** Follows the level in the file. @returns a function that stops it */
-function followLevel(
-  log: Pick<Logger, 'info' | 'error'> & { level: string },
-  { level, file, pollMs }: LevelOptions,
-): () => void {
-  if (!file) return () => {};
+/**
+ * Follows the level in a file that may change, appear or disappear at any time, such as a mounted ConfigMap. Without
+ * the file, or if it is empty, the level is the one of the start.
+ */
+function followLevel(log: Logger, file: string): void {
+  const first = log.level as LogLevel;
   const read = (inUse?: LogLevel): LogLevel => {
     const text = readIfThere(file)?.toString('utf8').trim() ?? '';
-    if (text === '') return level;
+    if (text === '') return first;
     if (isLogLevel(text)) return text;
     // A typo doesn't keep the server from starting; the next poll reports it.
-    if (inUse === undefined) return level;
+    if (inUse === undefined) return first;
     throw new Error(`${file} has level ${JSON.stringify(text.slice(0, 40))}; expected one of ${LOG_LEVELS.join(', ')}`);
   };
-  const apply = (next: LogLevel) => {
-    log.level = next;
+  const apply = (level: LogLevel) => {
+    log.level = level;
   };
-  const watched = watchFiles({
-    what: 'log level',
-    read,
-    isSame: (a, b) => a === b,
-    onChange: apply,
-    log,
-    ...(pollMs !== undefined && { pollMs }),
-  });
-  apply(watched.current());
-  return watched.stop;
+  apply(watchFiles({ what: 'log level', read, isSame: (a, b) => a === b, onChange: apply, log }).current());
 }

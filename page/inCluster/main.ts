@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadKubeConfig } from '../../server/cluster/transport.ts';
 import { ConfigError } from '../../server/environment.ts';
-import { createLeveledLog } from '../../server/log.ts';
+import { createLog } from '../../server/log.ts';
 import { type Assets, typeOf } from '../assets.ts';
 import { PAGE_ENVIRONMENT, readPageConfig } from './config.ts';
 import { serveInCluster } from './serve.ts';
@@ -22,7 +22,7 @@ const FILES = join(import.meta.dirname, '../files');
 
 async function main(): Promise<void> {
   const config = readPageConfig(process.env);
-  const log = createLeveledLog({ level: config.logLevel, file: config.logLevelFile });
+  const log = createLog(config.logLevel, config.logLevelFile);
   const page = await serveInCluster({ config, kubeConfig: loadKubeConfig(), assets: readFiles(), log });
   log.info({ port: page.port, origin: config.origin }, 'serving the page');
   let stopping = false;
