@@ -184,7 +184,8 @@ const MAX_KNOWN_TOKENS = 1000;
 function createCallHandler(ports: ReceiverPorts): (path: string, call: SignedCall) => Promise<CallOutcome> {
   const lookup = createGateLookup(ports.cluster, ports.now);
   const { isWithinLimit, withLog } = createLimits(ports);
-  const tokens = new KnownTokens();
+  /** The tokens by path. A path is derived from its token, so it belongs to that token forever. */
+  const tokens = new Map<string, { token: Uint8Array; gate: NamespacedName }>();
 
   return async (path, call) => {
     const known = tokens.get(path);
@@ -204,7 +205,8 @@ function createCallHandler(ports: ReceiverPorts): (path: string, call: SignedCal
         const token = await readToken(gate.spec.receiver.secretRef.name, ref, ports);
         if (token.length === 0) return { status: 503, reason: 'its Secret cannot be read, or has no token' };
         if (webhookPath(token, ref) !== path) return { status: 404, reason: 'the path belongs to an earlier token' };
-        tokens.add(path, token, ref);
+        if (tokens.size >= MAX_KNOWN_TOKENS) tokens.clear();
+        tokens.set(path, { token, gate: ref });
         return decideCall(gate, token, path, call, ports.now());
       },
       ports,
@@ -218,20 +220,6 @@ async function readToken(name: string, { namespace }: NamespacedName, { cluster 
     .get<Secret>({ apiVersion: 'v1', resource: 'secrets', namespace, name })
     .catch(() => undefined);
   return tokenBytes(secret?.data?.token);
-}
-
-/** The tokens by path. A path is derived from its token, so it belongs to that token forever. */
-class KnownTokens {
-  readonly #byPath = new Map<string, { token: Uint8Array; gate: NamespacedName }>();
-
-  get(path: string) {
-    return this.#byPath.get(path);
-  }
-
-  add(path: string, token: Uint8Array, gate: NamespacedName): void {
-    if (this.#byPath.size >= MAX_KNOWN_TOKENS) this.#byPath.clear();
-    this.#byPath.set(path, { token, gate });
-  }
 }
 
 // The Gate of a path. Any client can send unknown paths, so these must not cost a list each.
