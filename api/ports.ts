@@ -5,7 +5,7 @@
 import type { UserInfo } from './admission.ts';
 import type { EpochMs, KubeObject, NamespacedName, ObjectName } from './kubernetes.ts';
 import type { Count, Duration } from './metrics.ts';
-import type { FluxBinding, Gate, Rollout } from './types.ts';
+import type { Gate } from './types.ts';
 
 /** The beginning of a list, or all of it. */
 export interface Cut<T> {
@@ -212,19 +212,6 @@ export interface Counters {
 
 export interface Metrics extends Counters {
   observe(what: Duration): void;
-}
-
-/** Objects that may require a Gate. */
-export interface Requiring {
-  bindings: readonly FluxBinding[];
-  rollouts: readonly Rollout[];
-  /** Labels of each Namespace, by its name. */
-  namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
-}
-
-/** The objects that may require Gates, with the kind and metadata of every governed Flux object. */
-export interface RequiringObjects extends Requiring {
-  objects: readonly KubeObject[];
 }
 
 /** Reads that several callers share. A failure is not cached. */

@@ -1,9 +1,9 @@
 /** The objects that may require a Gate, from one list for all Gates. */
 import { apiVersionOf, FLUX_BINDINGS, GOVERNED_KINDS, NAMESPACES, ROLLOUTS, resourceOf } from '../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
-import type { ClusterReader, Cut, HookCall, RequiringObjects } from '../api/ports.ts';
+import type { ClusterReader, Cut, HookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
-import { requiringIndex } from '../core/gate/requirers.ts';
+import { type RequiringObjects, requiringIndex } from '../core/gate/requirers.ts';
 import { memoryLimit } from '../core/kube/memoryLimit.ts';
 import { identityOf, refKey } from '../core/kube/names.ts';
 import { reachMetadata } from '../core/suspension/unreachedObjects.ts';

@@ -2,8 +2,7 @@
 import { REQUIRED_GATES } from '../../api/annotations.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernetes.ts';
-import type { Requiring, RequiringObjects } from '../../api/ports.ts';
-import type { Gate } from '../../api/types.ts';
+import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { groupByEach } from '../collection/groupByEach.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { gatesNamedBy, gatesOfBinding, parseGateRefs } from './gateRefs.ts';
@@ -15,6 +14,19 @@ import {
   selectsNamespace,
   selectsRollouts,
 } from './gateSelection.ts';
+
+/** Objects that may require a Gate. */
+export interface Requiring {
+  bindings: readonly FluxBinding[];
+  rollouts: readonly Rollout[];
+  /** Labels of each Namespace, by its name. */
+  namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
+}
+
+/** The objects that may require Gates, with the kind and metadata of every governed Flux object. */
+export interface RequiringObjects extends Requiring {
+  objects: readonly KubeObject[];
+}
 
 /** The objects that require the Gate, sorted by kind, namespace and name. */
 export function requirersOf(gate: Gate, requiring: Requiring): ObjectName[] {

@@ -4,7 +4,7 @@
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { ROLLOUTS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
-import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
+import type { ClusterReader, WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import {
   type ApprovalsWritten,
@@ -19,7 +19,7 @@ import { approveGateCommand, standingApprovals } from '../../core/gate/gateAppro
 import { type AcceptedRequests, closeRequestOf, openRequestHasEffectIn } from '../../core/gate/gateRequests.ts';
 import { reachesBeyond } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
-import { requirersOf } from '../../core/gate/requirers.ts';
+import { type Requiring, requirersOf } from '../../core/gate/requirers.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isServiceAccount } from '../../core/kube/users.ts';
 import { LIMITS } from '../../core/limits.ts';

@@ -1,9 +1,8 @@
 /** The index of the objects that may require a Gate: it leaves out only objects that don't. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { RequiringObjects } from '../../../api/ports.ts';
 import type { Gate } from '../../../api/types.ts';
-import { requirersOf, requiringIndex } from '../../../core/gate/requirers.ts';
+import { type RequiringObjects, requirersOf, requiringIndex } from '../../../core/gate/requirers.ts';
 import { unheldOf, unresumedOf } from '../../../core/suspension/unreachedObjects.ts';
 import { objectOf } from '../../support/objects.ts';
 
