@@ -10,7 +10,7 @@ import { approvalEvents, approvalsStatus } from '../core/approval/approvalStatus
 import { involvedObjectsOf } from '../core/binding/involvedObjects.ts';
 import { standingApprovals, withoutDeletedRollouts } from '../core/gate/gateApprovals.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, selectsLabels } from '../core/gate/gateSelection.ts';
-import { type GateFacts, gateEvents, gateStatus, isSettling, resyncSeconds } from '../core/gate/gateStatus.ts';
+import { type GateFacts, gateEvents, gateStatus, isSettling, requeueSeconds } from '../core/gate/gateStatus.ts';
 import { evaluateGate, type GateEvaluation } from '../core/gate/gateTimeline.ts';
 import { requirersOf } from '../core/gate/requirers.ts';
 import { eventRecord } from '../core/kube/events.ts';
@@ -50,12 +50,12 @@ export const gateHook: CompositeHook<Gate> = {
     for (const event of [...gateEvents(gate, status, evaluation.message), ...given]) {
       call.events.record({ ...eventRecord(event, gate, call.now), involvedObjects });
     }
-    const resync = resyncSeconds(gate, evaluation, call.now, until);
+    const requeue = requeueSeconds(gate, evaluation, call.now, until);
     const isUnready = receiver && 'problem' in receiver;
     return {
       status,
       children: [],
-      resyncAfterSeconds: isUnready ? Math.min(resync, RECEIVER_REQUEUE_SECONDS) : resync,
+      resyncAfterSeconds: isUnready ? Math.min(requeue, RECEIVER_REQUEUE_SECONDS) : requeue,
     };
   },
 };

@@ -1,10 +1,12 @@
 /** Actions on a Gate, a RolloutGate, a budget, and a Flux object that closed Gates hold. */
+
 import type { FluxObject } from '../../api/flux.ts';
 import { GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Budget, Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import type { NextDeployment } from '../../core/gate/gateApprovals.ts';
+import { isLimit } from '../../core/gate/gateRefs.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
@@ -46,7 +48,7 @@ export function fluxActions(
     namespace,
     name,
   });
-  const existing = closed.filter(({ missing, isLimit }) => !missing && !isLimit).map(gateOf);
+  const existing = closed.filter(({ ref, missing }) => !missing && !isLimit(ref)).map(gateOf);
   const missing = closed.filter(({ missing }) => missing).map(gateOf);
   return [
     ...missing.flatMap((gate) =>

@@ -21,7 +21,7 @@ import type { RevertReason } from '../../api/metrics.ts';
 import type { ManagedField, Rollout } from '../../api/types.ts';
 import { type Bypass, freshReason, recordReason } from '../gate/bypassReason.ts';
 import { closureKey, type GateResult } from '../gate/evaluateGates.ts';
-import { limitText } from '../gate/gateRefs.ts';
+import { isLimit, limitText } from '../gate/gateRefs.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { sameJson } from '../kube/json.ts';
@@ -260,7 +260,7 @@ function suspendedWarning(
       ? ['still suspended: a reference in gate.fluxcd.io/gates names no Gate; correct or remove it']
       : [];
   }
-  const [first, ...others] = closed.filter(({ isLimit }) => !isLimit).map(({ ref }) => refKey(ref));
+  const [first, ...others] = closed.filter(({ ref }) => !isLimit(ref)).map(({ ref }) => refKey(ref));
   if (first === undefined) return [];
   const more = others.length > 0 ? ` and ${others.length} more are` : ' is';
   return [`${kind} '${metadata.name ?? '(new)'}' is suspended: Gate '${first}'${more} closed`];

@@ -9,7 +9,7 @@ import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
 import type { CommandLine } from '../text/commands.ts';
 import { approvalsOn, approveGateCommand, type NextDeployment } from './gateApprovals.ts';
-import { limitText } from './gateRefs.ts';
+import { isLimit, limitText } from './gateRefs.ts';
 import { type GateRequest, opensFor } from './gateRequests.ts';
 import { evaluateGate } from './gateTimeline.ts';
 
@@ -25,14 +25,13 @@ export function closureKey({ ref, closure }: Pick<GateResult, 'ref' | 'closure'>
 }
 
 export interface GateResult {
+  /** A Gate, or a limit that the object exceeds: see `isLimit`. */
   ref: NamespacedName;
   open: boolean;
   message: string;
   /** The time of the Gate's next change by itself. */
   until?: EpochMs | undefined;
   missing?: boolean | undefined;
-  /** Whether this is not a Gate but a limit that the object exceeds; the message is its `limitText`. */
-  isLimit?: boolean | undefined;
   /** Identifies the closure: `closure` in core/gate/gateTimeline.ts. */
   closure?: string | undefined;
   /** The request that closed it, if one did. */
@@ -82,7 +81,7 @@ function gateResult(
   next: NextDeployment | undefined,
 ): GateResult {
   const limit = limitText(ref);
-  if (limit !== undefined) return { ref, open: false, message: limit, isLimit: true };
+  if (limit !== undefined) return { ref, open: false, message: limit };
   if (!gate) {
     const message = `Gate '${refKey(ref)}' does not exist and counts as closed: create it, or remove the reference`;
     return { ref, open: false, message, missing: true, closure: ABSENCE };
@@ -131,7 +130,7 @@ export function closedText(closed: readonly GateResult[]): string {
 }
 
 function closedGateText(gate: GateResult): string {
-  if (gate.missing || gate.isLimit) return gate.message;
+  if (gate.missing || isLimit(gate.ref)) return gate.message;
   const needsVersion = !gate.opensByRequest && !gate.lacks;
   const how = needsVersion ? '; it opens only by approvals, for one version of one Rollout' : '';
   return `Gate '${refKey(gate.ref)}' is closed (${fullMessage(gate)}${how})`;

@@ -146,7 +146,7 @@ function timeText(at: EpochMs | undefined): string | undefined {
 }
 
 /** Seconds until the next change, or until the interval is over. Always above 0, because 0 would mean never. */
-export function resyncSeconds(
+export function requeueSeconds(
   gate: Gate,
   { until, planned }: GateEvaluation,
   now: EpochMs,

@@ -6,7 +6,7 @@ import type { DenialReason } from '../../api/metrics.ts';
 import type { ManagedField } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypassReason.ts';
 import { closedText, type GateResult, type ReadableGates, redactFor } from '../gate/evaluateGates.ts';
-import { limitText } from '../gate/gateRefs.ts';
+import { isLimit, limitText } from '../gate/gateRefs.ts';
 import { refKey } from '../kube/names.ts';
 import { deployVersionCommand } from '../managedField/deployment.ts';
 import { fieldPath } from '../managedField/managedFields.ts';
@@ -75,7 +75,7 @@ export function bypassText(
 ): TextWithCommands {
   if (bypass && !bypass.granted) return { text: `Bypass denied: ${bypass.why}.` };
   const them = closed.length > 1 ? 'them' : 'it';
-  const gates = closed.some(({ isLimit }) => isLimit)
+  const gates = closed.some(({ ref }) => isLimit(ref))
     ? 'all Gates of the cluster'
     : closed.length > 1
       ? 'each of these Gates'

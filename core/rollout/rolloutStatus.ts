@@ -1,4 +1,5 @@
 /** The status of a Rollout as it is stored after a decision: bounded, without anything that the CRD would reject. */
+
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, GateSummary, HistoryEntry, RolloutStatus } from '../../api/types.ts';
@@ -10,6 +11,7 @@ import {
   type GateResult,
   redactFor,
 } from '../gate/evaluateGates.ts';
+import { isLimit } from '../gate/gateRefs.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { withRevision } from '../status/revision.ts';
@@ -210,7 +212,7 @@ function closedGates({ rollout, gateRefs, gates }: Observed, { choice, closed }:
  * through.
  */
 function closedSummary(gate: GateResult): GateSummary {
-  const exists = !gate.missing && !gate.isLimit;
+  const exists = !gate.missing && !isLimit(gate.ref);
   const message = exists
     ? withCommands(`Gate is closed: ${fullMessage(gate)}`, ...approveGateCommands([gate]))
     : gate.message;

@@ -3,6 +3,7 @@
  * Whether the version may be deployed, the conditions, Ready and the Events follow from this list.
  * A new kind of wait is a row of BLOCKER_KINDS: docs/extending.md.
  */
+
 import { LISTED } from '../../../api/annotations.ts';
 import {
   GATE_CLOSED,
@@ -14,6 +15,7 @@ import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, HealthCheck, HistoryEntry, RolloutGate, VersionInfo } from '../../../api/types.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
+import { isLimit } from '../../gate/gateRefs.ts';
 import { identityOf, isNamespaceName, isObjectName } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
@@ -163,12 +165,12 @@ function healthBlockers({ choice, head, unhealthy }: BlockerInputs): Blocker[] {
 
 function gateBlockers({ choice: { version }, closed }: BlockerInputs): Blocker[] {
   if (version === undefined) return [];
-  return closed.map(({ ref, isLimit, opensAt, closedBy, lacks }) => ({
+  return closed.map(({ ref, opensAt, closedBy, lacks }) => ({
     type: 'Gate',
     effect: opensAt === undefined ? 'Blocks' : 'Waits',
     reason: GATE_CLOSED,
     version,
-    ...(!isLimit && { object: { kind: KINDS.Gate.kind, ...ref } }),
+    ...(!isLimit(ref) && { object: { kind: KINDS.Gate.kind, ...ref } }),
     ...times({ since: closedBy?.at, until: opensAt }),
     ...(closedBy?.by && { by: closedBy.by }),
     ...(lacks && { have: lacks.have, need: lacks.need }),
