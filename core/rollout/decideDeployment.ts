@@ -17,14 +17,14 @@ import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { imageOfReleases } from '../policy/imagePolicy.ts';
 import { oneLine } from '../text/oneLine.ts';
-import { deploymentEvent, readyMessage, type Trigger } from './deployment/deploymentMessages.ts';
+import { deploymentEvent, historyMessage, originOf, readyMessage } from './deployment/deploymentMessages.ts';
 import {
-  addDeployment,
   adoptedEntry,
   BAKE_FAILURE_ENABLED,
   bakeFailureDisabled,
-  type Deployment,
-  type InitialPhase,
+  initialBake,
+  triggeredBy,
+  withHead,
 } from './deployment/entry.ts';
 import { healthSettlesAt } from './deployment/healthChecks.ts';
 import { hasNoBake, isUnfinished } from './deployment/history.ts';
@@ -104,25 +104,19 @@ function deployNext(context: RolloutContext, next: NextChoice, evaluation: Evalu
   const { observed, config, state, requests, now } = context;
   const { rollout } = observed;
   const [previous] = state.history;
-  const deployment = nextDeployment(context, next, evaluation);
-  const { tag } = deployment.version;
-  const { history, events } = addDeployment(rollout, state.history, deployment, now);
+  const head = newHead(context, next, evaluation);
+  const { tag } = head.version;
+  const { history, events } = withHead(head, state.history, rollout, now);
   const length = Math.max(config.historyLimit, rollbackDepth(history, config));
   const kept = history.slice(0, Math.min(length, LIMITS.history));
   // Nothing has gone wrong with a deployment without a bake that is replaced before Flux has applied it.
   const isReplaced = previous !== undefined && isUnfinished(previous) && hasNoBake(previous, rollout);
+  const isUnhealthy = evaluation.unhealthy.length > 0;
   const conditions = [
-    bakeFailureDisabled({
-      previous: isReplaced ? undefined : previous,
-      manual: deployment.trigger === 'Manual',
-      unblocked: deployment.unblocked,
-      onFailure: config.onFailure,
-      unhealthy: evaluation.unhealthy.length > 0,
-    }),
-    trueCondition(READY, 'RolloutSucceeded', readyMessage(deployment, history[0]!, rollout)),
+    bakeFailureDisabled(head, isReplaced ? undefined : previous, config.onFailure, isUnhealthy),
+    trueCondition(READY, 'RolloutSucceeded', readyMessage(head, rollout)),
   ];
   const retention = { days: config.retentionDays, minCount: config.minReleases };
-  const { rollbackFrom } = deployment;
   return {
     state: {
       ...state,
@@ -132,7 +126,7 @@ function deployNext(context: RolloutContext, next: NextChoice, evaluation: Evalu
       // A user has deployed this version again after its rollback: automation may deploy it again too.
       rolledBack: [
         ...state.rolledBack.filter((each) => each !== tag),
-        ...(rollbackFrom === undefined ? [] : [rollbackFrom]),
+        ...(head.rolledBackFrom === undefined ? [] : [head.rolledBackFrom]),
       ],
       conditions: setConditions(state.conditions, conditions, now),
     },
@@ -141,33 +135,49 @@ function deployNext(context: RolloutContext, next: NextChoice, evaluation: Evalu
   };
 }
 
-function nextDeployment(
-  { observed, config, state, requests }: RolloutContext,
+/** Characters of a deploy-message: each entry of the history has one. */
+const MAX_DEPLOY_MESSAGE = 2048;
+
+/** The entry of the next deployment. */
+function newHead(
+  { observed, config, state, requests, now }: RolloutContext,
   next: NextChoice,
   { rolloutGatesResult, storedApprovals, bypassed }: Evaluation,
-): Deployment {
-  const { rollout, metadata } = observed;
+): HistoryEntry {
+  const { rollout, bindings, metadata, imagePolicy } = observed;
   const [previous] = state.history;
   const { trigger, version: tag } = next;
   const isManual = trigger === 'Manual';
-  const text = (given: string | undefined) =>
+  const textFor = (given: string | undefined) =>
     isManual && given && !isForceDeployOfAnother(tag, requests) ? oneLine(given) : undefined;
+  const message = textFor(requests.deployMessage)?.slice(0, MAX_DEPLOY_MESSAGE);
   const release = state.available.find((each) => each.tag === tag) ?? withMetadata({ tag }, metadata[tag]);
+  const rolledBackFrom = trigger === 'Rollback' ? next.rollback.from : undefined;
+  const origin = originOf(trigger, {
+    isForced: isManual && requests.forceDeploy === tag,
+    isBypassed: rolloutGatesResult.condition.reason === 'GatesBypassed' && requests.bypassGates === tag,
+    isUnblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed' && trigger !== 'Rollback',
+  });
+  const image = imageOfReleases(rollout, imagePolicy);
+  const requestedBy = isManual ? requesterOf(rollout, tag).by : undefined;
+  const bypass = bypassRecord(rollout, bypassed);
+  const awaitsHealth = config.bakes && trigger !== 'InitialVersion';
+  const knownHealth = awaitsHealth ? healthBefore(observed, config, previous) : undefined;
   return {
-    trigger,
+    id: (previous?.id ?? 0) + 1,
     version: trigger === 'Rollback' ? next.rollback.to : withoutFirstSeen(release),
-    image: imageOfReleases(rollout, observed.imagePolicy),
-    forced: isManual && requests.forceDeploy === tag,
-    bypassed: rolloutGatesResult.condition.reason === 'GatesBypassed' && requests.bypassGates === tag,
-    unblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed' && trigger !== 'Rollback',
-    rollbackFrom: trigger === 'Rollback' ? next.rollback.from : undefined,
-    phase: initialPhase(observed, config, trigger),
-    approvals: storedApprovals,
-    bypass: bypassRecord(rollout, bypassed),
-    message: text(requests.deployMessage),
-    user: text(requests.deployUser),
-    requestedBy: isManual ? requesterOf(rollout, tag).by : undefined,
-    knownHealth: healthBefore(observed, config, previous),
+    ...(image !== undefined && { image }),
+    timestamp: formatTime(now),
+    message: message || historyMessage(origin, rolledBackFrom),
+    origin,
+    triggeredBy: triggeredBy(textFor(requests.deployUser)),
+    ...(requestedBy && { requestedBy }),
+    ...(message && { reason: message }),
+    ...(storedApprovals.length > 0 && { approvals: storedApprovals }),
+    ...(bypass && { bypass }),
+    ...(rolledBackFrom !== undefined && { rolledBackFrom }),
+    ...initialBake(trigger, config, bindings.length > 0),
+    ...(knownHealth && { knownHealth }),
   };
 }
 
@@ -175,13 +185,6 @@ function nextDeployment(
 function healthBefore({ rollout, healthChecks }: Observed, config: RolloutConfig, previous: HistoryEntry | undefined) {
   const isRecorded = !config.kuberikCompat && healthCheckLabels(rollout.spec?.healthCheckSelector) !== undefined;
   return isRecorded ? knownHealth(healthChecks, previous?.knownHealth) : undefined;
-}
-
-function initialPhase({ bindings }: Observed, config: RolloutConfig, trigger: Trigger): InitialPhase {
-  if (trigger === 'InitialVersion') return 'ranBefore';
-  if (config.bakes) return 'bakes';
-  if (config.kuberikCompat) return 'noBake';
-  return bindings.length > 0 ? 'awaitsApply' : 'nothingBound';
 }
 
 function bypassRecord(rollout: Rollout, bypassed: readonly GateResult[]): HistoryEntry['bypass'] {

@@ -328,10 +328,8 @@ function restoredReady(head: HistoryEntry | undefined, rollout: Rollout, waits: 
 
 /** Ready while the newest deployment progresses: its origin, and the state of its bake; undefined if Ready stays. */
 function progressReady(head: HistoryEntry, rollout: Rollout, before: Condition): NewCondition | undefined {
-  const origin = new Set(head.origin);
   const isApplied = head.bakeStatus === 'Succeeded' && hasNoBake(head, rollout);
-  if (origin.has('Adopted') || !(isUnfinished(head) || isApplied) || before.reason !== 'RolloutSucceeded')
+  if (head.origin?.includes('Adopted') || !(isUnfinished(head) || isApplied) || before.reason !== 'RolloutSucceeded')
     return undefined;
-  const ways = { bypassed: origin.has('GateBypass'), unblocked: origin.has('FailedBakeUnblock') };
-  return trueCondition(READY, 'RolloutSucceeded', readyMessage(ways, head, rollout));
+  return trueCondition(READY, 'RolloutSucceeded', readyMessage(head, rollout));
 }

@@ -43,62 +43,52 @@ export const MARKED_SUCCESSFUL = 'Deployment manually marked as successful by us
 /** How the version of a deployment was chosen: InitialVersion ran before there was a Rollout. */
 export type Trigger = 'Automatic' | 'Manual' | 'Rollback' | 'InitialVersion';
 
-/** The cause of a deployment. */
-export interface DeploymentKind {
-  trigger: Trigger;
-  forced: boolean;
-  bypassed: boolean;
-  unblocked: boolean;
-  /** The failed version that a rollback replaces. */
-  rollbackFrom?: string | undefined;
-}
-
 type Origin = NonNullable<HistoryEntry['origin']>;
 
-/** Characters of a deploy-message: each entry of the history has one. */
-const MAX_DEPLOY_MESSAGE = 2048;
-
-export function givenMessage(text: string): string {
-  return text.slice(0, MAX_DEPLOY_MESSAGE);
+/** The `origin` of a history entry: the cause of the deployment as data. */
+export function originOf(
+  trigger: Trigger,
+  { isForced, isBypassed, isUnblocked }: Record<'isForced' | 'isBypassed' | 'isUnblocked', boolean>,
+): Origin {
+  return [
+    trigger,
+    ...(isForced ? (['ForceDeploy'] as const) : []),
+    ...(isBypassed ? (['GateBypass'] as const) : []),
+    ...(isUnblocked ? (['FailedBakeUnblock'] as const) : []),
+  ];
 }
 
-/** The `message` of a history entry. A message given with a manual deployment is used unchanged. */
-export function historyMessage(kind: DeploymentKind, given: string | undefined): string {
-  if (given) return givenMessage(given);
-  if (kind.trigger === 'InitialVersion') return 'Adopted: spec.initialVersion';
-  if (kind.trigger === 'Rollback') return `Automatic rollback from ${kind.rollbackFrom}`;
+/** The `message` of a history entry without one from the user. */
+export function historyMessage(origin: Origin, rolledBackFrom: string | undefined): string {
+  const [trigger] = origin;
+  if (trigger === 'InitialVersion') return 'Adopted: spec.initialVersion';
+  if (trigger === 'Rollback') return `Automatic rollback from ${rolledBackFrom}`;
   return [
-    `${kind.trigger} deployment`,
-    ...(kind.forced ? ['with force deploy'] : []),
-    ...(kind.bypassed ? ['with gate bypass'] : []),
-    ...(kind.unblocked ? ['with failed bake unblock'] : []),
+    `${trigger} deployment`,
+    ...(origin.includes('ForceDeploy') ? ['with force deploy'] : []),
+    ...(origin.includes('GateBypass') ? ['with gate bypass'] : []),
+    ...(origin.includes('FailedBakeUnblock') ? ['with failed bake unblock'] : []),
   ].join(', ');
 }
 
-/** The `origin` of a history entry: its cause as data. */
-export function originOf({ trigger, forced, bypassed, unblocked }: DeploymentKind): Origin {
+/** What let the deployment happen besides its trigger, for Ready and the Event. */
+function exceptionsOf({ origin = [] }: HistoryEntry): string[] {
   return [
-    trigger,
-    ...(forced ? (['ForceDeploy'] as const) : []),
-    ...(bypassed ? (['GateBypass'] as const) : []),
-    ...(unblocked ? (['FailedBakeUnblock'] as const) : []),
+    ...(origin.includes('GateBypass') ? ['gate bypass'] : []),
+    ...(origin.includes('FailedBakeUnblock') ? ['failed bake unblock'] : []),
   ];
 }
 
 /** The message of Ready after a deployment. */
-export function readyMessage(
-  { bypassed, unblocked }: Pick<DeploymentKind, 'bypassed' | 'unblocked'>,
-  head: HistoryEntry,
-  rollout: Rollout,
-): string {
-  const ways = [...(bypassed ? ['gate bypass'] : []), ...(unblocked ? ['failed bake unblock'] : [])];
-  const how = ways.length > 0 ? ` with ${ways.join(' and ')}` : '';
+export function readyMessage(head: HistoryEntry, rollout: Rollout): string {
+  const exceptions = exceptionsOf(head);
+  const how = exceptions.length > 0 ? ` with ${exceptions.join(' and ')}` : '';
   return `Release deployed successfully${how}. ${deploymentSummary(head, rollout)}`;
 }
 
-export function deployedMessage({ bypassed, unblocked }: DeploymentKind, tag: string): string {
-  const notes = `${bypassed ? ' (with gate bypass)' : ''}${unblocked ? ' (with failed bake unblock)' : ''}`;
-  return `Successfully deployed version ${tag}${notes}`;
+export function deployedMessage(head: HistoryEntry): string {
+  const notes = exceptionsOf(head).map((each) => ` (with ${each})`);
+  return `Successfully deployed version ${head.version.tag}${notes.join('')}`;
 }
 
 /** The progress of a deployment in a few words. */

@@ -12,63 +12,45 @@ import { objectsOfRollout } from '../../managedField/managedFields.ts';
 import { withoutFirstSeen } from '../release/metadata.ts';
 import {
   BAKE_CANCELLED,
-  type DeploymentKind,
   deployedMessage,
   deploymentEvent,
-  givenMessage,
-  historyMessage,
   NO_BAKE,
   NOTHING_BOUND,
-  originOf,
   RAN_BEFORE,
   replacedMessage,
+  type Trigger,
   WAITING_FOR_HEALTH,
   WAITING_TO_BE_APPLIED,
 } from './deploymentMessages.ts';
-import { hasNoBake, isUnfinished } from './history.ts';
+import { bakes, hasNoBake, isUnfinished } from './history.ts';
 import { endWait } from './progress.ts';
 import type { OnFailure } from './rollback.ts';
 
-/** The phase that a new deployment begins with: a bake, only the wait for Flux, or neither, with the reason. */
-export type InitialPhase = 'bakes' | 'awaitsApply' | 'nothingBound' | 'ranBefore' | 'noBake';
+type BakeState = Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>;
 
-/** The first bake status of a new deployment. */
-const INITIAL_BAKE: Record<InitialPhase, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>> = {
-  bakes: { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_FOR_HEALTH },
-  awaitsApply: { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_TO_BE_APPLIED },
-  nothingBound: { bakeStatus: 'Succeeded', bakeStatusMessage: NOTHING_BOUND },
-  ranBefore: { bakeStatus: 'Succeeded', bakeStatusMessage: RAN_BEFORE },
-  noBake: { bakeStatus: 'Succeeded', bakeStatusMessage: NO_BAKE },
-};
+const BAKES: BakeState = { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_FOR_HEALTH };
 
-/** A new deployment. */
-export interface Deployment extends DeploymentKind {
-  /** The requests and approvals that opened its Gates. */
-  approvals: NonNullable<HistoryEntry['approvals']>;
-  /** The user who bypassed closed Gates for the deployment; undefined if none blocked it. */
-  bypass: HistoryEntry['bypass'];
-  version: VersionInfo;
-  /** The image from whose tags the version was selected; undefined if it is unknown. */
-  image: string | undefined;
-  phase: InitialPhase;
-  /** Deploy-message, deploy-user and authenticated user of a manual deployment. */
-  message: string | undefined;
-  user: string | undefined;
-  requestedBy: string | undefined;
-  /** The latest reports of the watched HealthChecks; undefined if only times show which reports are newer. */
-  knownHealth: HistoryEntry['knownHealth'];
+/** The bake with which a new deployment begins: none if there is nothing to wait for. */
+export function initialBake(
+  trigger: Trigger,
+  config: { bakes: boolean; kuberikCompat?: boolean },
+  isBound: boolean,
+): BakeState {
+  const succeeded = (bakeStatusMessage: string) => ({ bakeStatus: 'Succeeded', bakeStatusMessage });
+  if (trigger === 'InitialVersion') return succeeded(RAN_BEFORE);
+  if (config.bakes) return BAKES;
+  if (config.kuberikCompat) return succeeded(NO_BAKE);
+  return isBound ? { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_TO_BE_APPLIED } : succeeded(NOTHING_BOUND);
 }
 
-/** The history with the new deployment, newest first and not yet truncated, and the Events of the change. */
-export function addDeployment(
+/** The history with a new head, newest first and not yet truncated, and the Events of the change. */
+export function withHead(
+  head: HistoryEntry,
+  [previous, ...older]: readonly HistoryEntry[],
   rollout: Rollout,
-  history: readonly HistoryEntry[],
-  deployment: Deployment,
   now: EpochMs,
 ): { history: HistoryEntry[]; events: NewEvent[] } {
-  const { tag } = deployment.version;
-  const [previous, ...older] = history;
-  const entry = newEntry(previous, deployment, now);
+  const { tag } = head.version;
   const events: NewEvent[] = [];
   const stays: HistoryEntry[] = previous ? [withoutKnownHealth(previous)] : [];
   if (previous && isUnfinished(previous)) {
@@ -78,37 +60,17 @@ export function addDeployment(
     const message = `Bake time cancelled due to new deployment of version ${tag}`;
     if (!unwatched) events.push(deploymentEvent(previous, 'Normal', 'BakeTimeCancelled', message));
   }
-  if (deployment.rollbackFrom !== undefined) {
+  if (head.rolledBackFrom !== undefined) {
     const why = previous?.bakeStatusMessage ? ` (${previous.bakeStatusMessage})` : '';
-    const message = `Version ${deployment.rollbackFrom} has failed${why}: ${tag} is deployed again`;
-    events.push(deploymentEvent(entry, 'Warning', 'AutomaticRollback', message));
+    const message = `Version ${head.rolledBackFrom} has failed${why}: ${tag} is deployed again`;
+    events.push(deploymentEvent(head, 'Warning', 'AutomaticRollback', message));
   }
-  events.push(deploymentEvent(entry, 'Normal', 'DeploymentSucceeded', deployedMessage(deployment, tag)));
-  if (deployment.phase === 'bakes') {
+  events.push(deploymentEvent(head, 'Normal', 'DeploymentSucceeded', deployedMessage(head)));
+  if (isUnfinished(head) && bakes(rollout)) {
     const message = 'Bake time deploying, waiting for health checks to become healthy before starting bake.';
-    events.push(deploymentEvent(entry, 'Normal', 'BakeTimeDeploying', message));
+    events.push(deploymentEvent(head, 'Normal', 'BakeTimeDeploying', message));
   }
-  return { history: [entry, ...stays, ...older], events };
-}
-
-function newEntry(previous: HistoryEntry | undefined, deployment: Deployment, now: EpochMs): HistoryEntry {
-  const { user, requestedBy, phase } = deployment;
-  return {
-    id: (previous?.id ?? 0) + 1,
-    version: deployment.version,
-    ...(deployment.image !== undefined && { image: deployment.image }),
-    timestamp: formatTime(now),
-    message: historyMessage(deployment, deployment.message),
-    origin: originOf(deployment),
-    triggeredBy: triggeredBy(user),
-    ...(requestedBy && { requestedBy }),
-    ...(deployment.message && { reason: givenMessage(deployment.message) }),
-    ...(deployment.approvals.length > 0 && { approvals: deployment.approvals }),
-    ...(deployment.bypass && { bypass: deployment.bypass }),
-    ...(deployment.rollbackFrom !== undefined && { rolledBackFrom: deployment.rollbackFrom }),
-    ...INITIAL_BAKE[phase],
-    ...(phase === 'bakes' && deployment.knownHealth && { knownHealth: deployment.knownHealth }),
-  };
+  return { history: [head, ...stays, ...older], events };
 }
 
 /** The entry without its knownHealth, which only the newest deployment needs: histories are long. */
@@ -116,7 +78,7 @@ function withoutKnownHealth({ knownHealth, ...entry }: HistoryEntry): HistoryEnt
   return entry;
 }
 
-function triggeredBy(user: string | undefined): NonNullable<HistoryEntry['triggeredBy']> {
+export function triggeredBy(user: string | undefined): NonNullable<HistoryEntry['triggeredBy']> {
   return user ? { kind: 'User', name: user } : { kind: 'System', name: 'rollout-controller' };
 }
 
@@ -133,15 +95,6 @@ function cancelledEntry(head: HistoryEntry, by: string, why: string, now: EpochM
 
 // Recovery mode: a deployment made during trouble is not failed by that trouble.
 
-interface Circumstances {
-  previous: HistoryEntry | undefined;
-  manual: boolean;
-  /** A user let the deployment follow a failed one. */
-  unblocked: boolean;
-  onFailure: OnFailure;
-  unhealthy: boolean;
-}
-
 /** Whether the newest deployment was made during trouble: neither errors nor the timeout fail it. */
 export function isInRecovery(conditions: readonly Condition[] | undefined): boolean {
   return findCondition(conditions, BAKE_FAILURE_DISABLED)?.status === 'True';
@@ -150,24 +103,28 @@ export function isInRecovery(conditions: readonly Condition[] | undefined): bool
 /** Failures of HealthChecks count for the deployment. */
 export const BAKE_FAILURE_ENABLED = falseCondition(BAKE_FAILURE_DISABLED, 'Normal', '');
 
-/** The condition BakeFailureDisabled of a new deployment: it stays until the next one. */
-export function bakeFailureDisabled({
-  previous,
-  manual,
-  unblocked,
-  onFailure,
-  unhealthy,
-}: Circumstances): NewCondition {
+/**
+ * The condition BakeFailureDisabled of a new deployment: it stays until the next one.
+ * @param previous the deployment before; undefined if nothing can have gone wrong with it
+ */
+export function bakeFailureDisabled(
+  { origin = [] }: HistoryEntry,
+  previous: HistoryEntry | undefined,
+  onFailure: OnFailure,
+  isUnhealthy: boolean,
+): NewCondition {
+  const isManual = origin.includes('Manual');
   // An adopted version that has not failed is no trouble: it ran before, and was only about to bake again.
   const wasRunning = previous?.origin?.includes('Adopted') && previous.bakeStatus !== 'Failed';
   const before = wasRunning ? undefined : previous?.bakeStatus;
   // Without Hold the next version, or the last that succeeded, follows a failed one automatically, with a full bake.
-  const isAutomatic = before === 'Failed' && onFailure !== 'Hold' && !manual && !unblocked;
+  const isByUser = isManual || origin.includes('FailedBakeUnblock');
+  const isAutomatic = before === 'Failed' && onFailure !== 'Hold' && !isByUser;
   if (before && before !== 'Succeeded' && !isAutomatic) {
     const what = before === 'Failed' ? 'failed' : 'was cancelled';
     return disabledCondition('PreviousBakeFailed', `Previous deployment ${what}.`);
   }
-  if (manual && unhealthy)
+  if (isManual && isUnhealthy)
     return disabledCondition('DeployedWithUnhealthyHealthChecks', 'Deployed during an active incident.');
   return BAKE_FAILURE_ENABLED;
 }
@@ -183,11 +140,6 @@ function disabledCondition(reason: string, why: string): NewCondition {
 
 /** The largest id that is adopted: no Rollout has so many deployments. */
 const MAX_ADOPTED_ID = 1e12;
-
-const WITHOUT_BAKE: Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'> = {
-  bakeStatus: 'Succeeded',
-  bakeStatusMessage: 'Adopted without a bake: the version was deployed before this Rollout was created.',
-};
 
 /** A deployment that a Flux object carries. */
 export interface CarriedDeployment {
@@ -226,7 +178,7 @@ export function adoptedEntry(
     message: `Adopted from ${newest.by}, which carries it`,
     origin: ['Adopted'],
     triggeredBy: triggeredBy(undefined),
-    ...(bake.bakes ? INITIAL_BAKE.bakes : WITHOUT_BAKE),
+    ...(bake.bakes ? BAKES : { bakeStatus: 'Succeeded', bakeStatusMessage: RAN_BEFORE }),
     ...(bake.bakes && bake.knownHealth && { knownHealth: bake.knownHealth }),
   };
 }
