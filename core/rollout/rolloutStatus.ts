@@ -21,10 +21,10 @@ import type { DeploymentDecision } from './decideDeployment.ts';
 import { unapplied } from './deployment/progress.ts';
 import { namedGateRecords } from './evaluation/droppedGates.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
-import { MAX_LISTED_RELEASES } from './evaluation/nextVersion.ts';
 import type { Observed, RolloutContext } from './evaluation/observed.ts';
 import { handledRequests, type RequestKey } from './evaluation/rolloutRequests.ts';
 import { approvalProgress, type RequiredApprovals } from './evaluation/versionApprovals.ts';
+import { MAX_LISTED_RELEASES } from './release/candidates.ts';
 import { boundedReleases } from './release/retention.ts';
 import { fitStatus, type LeftOut } from './statusSize.ts';
 

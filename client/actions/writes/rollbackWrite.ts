@@ -4,7 +4,7 @@ import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { identityOf } from '../../../core/kube/names.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
 import { succeededDeployments } from '../../../core/rollout/deployment/history.ts';
-import { releaseOrder } from '../../../core/rollout/evaluation/nextVersion.ts';
+import { releaseOrder } from '../../../core/rollout/release/candidates.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { badRequest, isRequest, objectTitle, type PlannedWrite } from './plannedWrite.ts';

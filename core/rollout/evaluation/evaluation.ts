@@ -13,17 +13,11 @@ import { imageOfReleases } from '../../policy/imagePolicy.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { checksNotBrokenBy, isUnhealthy } from '../deployment/healthChecks.ts';
 import { holdsAfterFailure, rollbackOf } from '../deployment/rollback.ts';
+import { releasesAfter, type Withdrawal, youngUntil } from '../release/candidates.ts';
 import { evaluateUpstream } from '../upstream/upstreamVerdict.ts';
 import { type BlockerSources, findBlockers, isBlockedBy } from './blockers.ts';
 import { type CopyState, copyBlockers, copyState } from './copy.ts';
-import {
-  automaticVersions,
-  chooseNext,
-  type NextChoice,
-  releasesAfter,
-  type Withdrawal,
-  youngUntil,
-} from './nextVersion.ts';
+import { automaticVersions, chooseNext, type NextChoice } from './nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutContext } from './observed.ts';
 import { type ReportedWait, reportedWaits } from './reportedWaits.ts';
 import { evaluateGatesFor, type StoredApproval, storedApproval } from './requiredGates.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ImagePolicy } from '../../../../api/flux.ts';
-import { releasesAfter } from '../../../../core/rollout/evaluation/nextVersion.ts';
+import { releasesAfter } from '../../../../core/rollout/release/candidates.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 type Spec = NonNullable<ImagePolicy['spec']>;
