@@ -1,7 +1,7 @@
 /** CompositeController `rollouts`: decides a Rollout's plan, and returns its status and children. */
-import type { CompositeResponse, ObjectMap } from '../../api/metacontroller.ts';
+import type { ObjectMap } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
-import type { Rollout, RolloutStatus } from '../../api/types.ts';
+import type { Rollout } from '../../api/types.ts';
 import { bindingsOfRollout } from '../../core/binding/boundObjects.ts';
 import { eventRecord } from '../../core/kube/events.ts';
 import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
@@ -35,10 +35,6 @@ const UNWATCHED_REQUEUE_SECONDS = 5;
 /** The interval while the cache is behind. It also triggers a sync when it has caught up. */
 const STALE_REQUEUE_SECONDS = 1;
 
-declare const DECIDED: unique symbol;
-/** A plan that may be carried out. Only `decidePlan` makes one, at its end. */
-type DecidedPlan = Plan & { readonly [DECIDED]: true };
-
 export const rolloutHook: CompositeHook<Rollout> = {
   async customize({ parent }, call) {
     return { relatedResources: await relatedRules(parent, call) };
@@ -51,22 +47,16 @@ export const rolloutHook: CompositeHook<Rollout> = {
     for (const event of events) call.events.record(event);
     for (const count of countsOf(events, plan.status)) call.metrics.count(count);
     for (const took of durationsOf(events, observed.rollout.status, plan.status)) call.metrics.observe(took);
-    return toResponse(plan, [
+    const requeues = [
       plan.resyncAfterSeconds,
       requeueAfterSeconds,
       observed.imagePolicy ? undefined : POLICY_REQUEUE_SECONDS,
       observed.configMapProblem || observed.writeBackProblem ? FOREIGN_REQUEUE_SECONDS : undefined,
       observed.upstream && mayChangeUnseen(observed.rollout, observed.upstream) ? UPSTREAM_REQUEUE_SECONDS : undefined,
-    ]);
+    ];
+    return { status: plan.status, children: plan.children, ...resyncAfter(requeues) };
   },
 };
-
-export function toResponse(
-  { status, children }: DecidedPlan,
-  requeues: (number | undefined)[],
-): CompositeResponse<RolloutStatus> {
-  return { status, children, ...resyncAfter(requeues) };
-}
 
 /** A plan, with the inputs from which it was made. */
 interface Draft {
@@ -78,19 +68,19 @@ function draftOf(inputs: Observed, { now }: HookCall): Draft {
   return { inputs, plan: planRollout(inputs, now) };
 }
 
-/** The plan, made again after each live read of what the plan before it depends on. */
+/** The plan that may be carried out: made again after each live read of what the plan before it depends on. */
 async function decidePlan(
   observed: Observed,
   related: ObjectMap,
   call: HookCall,
-): Promise<{ plan: DecidedPlan; requeueAfterSeconds: number | undefined }> {
+): Promise<{ plan: Plan; requeueAfterSeconds: number | undefined }> {
   const first = draftOf(observed, call);
   const watching = await withLiveChecks(first, call);
   const applied = await withLiveBindings(watching, call);
   const healthy = await withLiveHealth(applied, call);
   const { plan } = await withLiveBlockers(healthy, call);
   if (plan.isIrreversible || plan.dependsOnHealth) await requireFresh(observed.rollout, call);
-  return { plan: plan as DecidedPlan, requeueAfterSeconds: recheckSeconds(first.plan, plan, related) };
+  return { plan, requeueAfterSeconds: recheckSeconds(first.plan, plan, related) };
 }
 
 /** Reads the HealthChecks, if the plan depends on anything. */

@@ -7,9 +7,7 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { LIMIT_OF_GATES } from '../../../core/gate/gateRefs.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
-import type { Observed } from '../../../core/rollout/evaluation/observed.ts';
-import { planRollout } from '../../../core/rollout/plan.ts';
-import { rolloutHook, toResponse } from '../../../hooks/rollout/rolloutHook.ts';
+import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
 import { fakeCall, imagePolicy, NOW, object, request, rollout } from './call.ts';
 import { deployed, freeze, sync } from './sync.ts';
 
@@ -102,13 +100,6 @@ describe('an apply before the bake, which waits for health', () => {
     expect(status.history?.[0]?.appliedTime !== undefined).toBe(arrives);
     if (!arrives) expect(resyncAfterSeconds).toBe(15);
   });
-});
-
-it('no plan is answered as it was made, without the live reads', () => {
-  const made = () => planRollout({} as Observed, NOW);
-  // @ts-expect-error: only `decidePlan` makes a plan that may be carried out.
-  const answered = () => toResponse(made(), []);
-  expect(answered).toBeTypeOf('function');
 });
 
 describe('the Gates of a bound object', () => {
