@@ -4,7 +4,7 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
-import type { NewEvent } from '../kube/events.ts';
+import { type NewEvent, ORDER } from '../kube/events.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import type { ApprovalRecord } from './approvalRecord.ts';
 import { countText, type EvaluatedApproval, evaluateVersions, expiryOf, type VersionUsers } from './approvalVerdict.ts';
@@ -100,7 +100,7 @@ function givenEvents(before: VersionStatus | undefined, after: VersionStatus, re
       reason: 'Approved',
       message: `${what} is approved by ${by}${aside}${why} (${count})`,
       about: `${what} ${by} ${at}`,
-      order: 'b',
+      order: ORDER.approval,
     };
   });
   if (!after.enough || before?.enough) return events;
@@ -108,7 +108,7 @@ function givenEvents(before: VersionStatus | undefined, after: VersionStatus, re
   const names = counted.map(({ by }) => by).join(', ');
   const message = `${what} has ${countText(after.count ?? 0, required)}: ${names}`;
   const about = `${what} ${counted.map(idOf).join(' ')}`;
-  return [...events, { type: 'Normal', reason: 'ApprovalsComplete', message, about, order: 'c' }];
+  return [...events, { type: 'Normal', reason: 'ApprovalsComplete', message, about, order: ORDER.enoughApprovals }];
 }
 
 function goneEvents(before: VersionStatus, after: VersionStatus | undefined, now: EpochMs): NewEvent[] {
@@ -122,7 +122,7 @@ function goneEvents(before: VersionStatus, after: VersionStatus | undefined, now
       reason: isOver ? 'ApprovalExpired' : 'ApprovalWithdrawn',
       message: `The approval of ${titleOf(before)} by ${by} ${how}`,
       about: `${titleOf(before)} ${by} ${at}`,
-      order: 'b',
+      order: ORDER.approval,
     };
   });
 }

@@ -4,7 +4,7 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
-import type { NewEvent } from '../kube/events.ts';
+import { type NewEvent, ORDER } from '../kube/events.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { MAX_USER } from '../record/record.ts';
 import { countOf } from '../text/count.ts';
@@ -108,7 +108,7 @@ function changeEvent({ number, by, at, fields, progress }: RuleChange): NewEvent
     ...CHANGED,
     message: `${by} changed ${what} at ${formatTime(at)}${waits}`,
     about: `${number} ${formatTime(at)}`,
-    order: `a.${String(number).padStart(6, '0')}`,
+    order: `${ORDER.changeOfRule}.${String(number).padStart(6, '0')}`,
   };
 }
 
@@ -118,7 +118,7 @@ function unseenEvent(from: number | undefined, to: number | undefined): NewEvent
     ...CHANGED,
     message: `${what} while the webhook was down: user unknown`,
     about: `${from} ${to}`,
-    order: 'a',
+    order: ORDER.changeOfRule,
   };
 }
 

@@ -3,6 +3,15 @@ import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import type { EventRecord } from '../../api/ports.ts';
 import type { CommandLine } from '../text/commands.ts';
 
+/** The order of the Events of a RolloutGate or Gate, or of a Rollout: the first letter of `NewEvent.order`. */
+export const ORDER = {
+  changeOfRule: 'a',
+  approval: 'b',
+  enoughApprovals: 'c',
+  rolloutStatus: 'c',
+  deployment: 'd',
+} as const;
+
 export interface NewEvent {
   type: 'Normal' | 'Warning';
   reason: string;
@@ -13,8 +22,7 @@ export interface NewEvent {
   about?: string;
   /**
    * Sort key among the Events of one object in the same second; equal for equal occurrences, whatever the message.
-   * It begins with a letter: a changed rule of approvals (a), an approval (b), enough approvals (c), a Rollout's status
-   * (c), its deployment (d).
+   * It begins with a letter of `ORDER`.
    */
   order?: string;
   /** The version, if the Event is about one deployment. */

@@ -11,7 +11,7 @@ import {
 import type { Condition } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
-import type { NewEvent } from '../kube/events.ts';
+import { type NewEvent, ORDER } from '../kube/events.ts';
 import { splitCommands } from '../text/commands.ts';
 import { unhealthyMessage } from './deployment/healthChecks.ts';
 import { BLOCKER_KINDS, READY_REASONS } from './evaluation/blockers.ts';
@@ -34,10 +34,12 @@ export function changeEvents(
 
 /** An Event without `about` gets the status revision, and sorts before the Events of deployments. */
 export function withOrder(events: readonly NewEvent[], { revision = 0 }: RolloutStatus): NewEvent[] {
-  const order = `c${revision.toString(16).padStart(8, '0')}`;
+  const order = `${ORDER.rolloutStatus}${revision.toString(16).padStart(8, '0')}`;
   return events.map((event) => ({
     ...event,
-    ...(event.about === undefined ? { about: `revision-${revision}`, order } : { order: event.order ?? 'c' }),
+    ...(event.about === undefined
+      ? { about: `revision-${revision}`, order }
+      : { order: event.order ?? ORDER.rolloutStatus }),
   }));
 }
 

@@ -1,6 +1,6 @@
 /** Texts of the history and of Ready. Clients of the Go controller match them: see docs/compatibility.md. */
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
-import type { NewEvent } from '../../kube/events.ts';
+import { type NewEvent, ORDER } from '../../kube/events.ts';
 import { parseTime } from '../../kube/time.ts';
 import { hasNoBake } from './history.ts';
 
@@ -157,7 +157,7 @@ function deploymentKey({ id, timestamp, lastRetryTimestamp }: HistoryEntry): str
 function orderOf({ id = 0, lastRetryTimestamp }: HistoryEntry, reason: string): string {
   const retry = parseTime(lastRetryTimestamp);
   const step = FIRST_REASONS.indexOf(reason);
-  return `d${hex(id)}${retry === undefined ? '' : `r${hex(retry / 1000)}`}.${step < 0 ? FIRST_REASONS.length : step}`;
+  return `${ORDER.deployment}${hex(id)}${retry === undefined ? '' : `r${hex(retry / 1000)}`}.${step < 0 ? FIRST_REASONS.length : step}`;
 }
 
 function hex(number: number): string {
