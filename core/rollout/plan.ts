@@ -46,7 +46,7 @@ export interface Plan {
   dependsOnBindings: boolean;
   /** The bake begins or ends: the hook reads the ImagePolicy and the checks, and evaluates old reports again. */
   dependsOnHealth: boolean;
-  resyncAfterSeconds?: number;
+  requeueAfterSeconds?: number;
   events: NewEvent[];
   /**
    * The ConfigMap of spec.releaseConfigMap and the ImagePolicy of spec.writeBack, from the history as stored; the Job
@@ -76,7 +76,7 @@ export function planRollout(inputs: Observed, now: EpochMs): Plan {
     waitsForBudget: decision.slotWait !== undefined,
     dependsOnBindings: before.dependsOnBindings,
     dependsOnHealth: before.dependsOnHealth,
-    ...nextResync([...before.requeueAt, ...decision.requeueAt, ...evaluation.requeueAt], observed, status, now),
+    ...nextRequeue([...before.requeueAt, ...decision.requeueAt, ...evaluation.requeueAt], observed, status, now),
     events: status === rollout.status ? [] : withOrder([...before.events, ...decision.events, ...changes], status),
     children: childrenOf(observed, copy),
   };
@@ -203,23 +203,24 @@ function childrenOf(observed: Observed, copy: CopyState | undefined): AnyObject[
  * The interval at which HealthChecks of other namespaces are read: no sync is triggered by their changes, or by the
  * labels of a Namespace.
  */
-const FOREIGN_CHECKS_REQUEUE_S = 60;
+const FOREIGN_CHECKS_REQUEUE_SECONDS = 60;
 /** The interval while a HealthCheck of another namespace decides what happens next. */
-const DECISIVE_CHECKS_REQUEUE_S = 10;
-const SHORTEST_REQUEUE_S = 0.1;
+const DECISIVE_CHECKS_REQUEUE_SECONDS = 10;
+const SHORTEST_REQUEUE_SECONDS = 0.1;
 
 /** The time of the next sync; empty if only a change that triggers a sync can make a difference. */
-function nextResync(
+function nextRequeue(
   requeues: readonly EpochMs[],
   { rollout: { metadata, spec }, healthChecks }: Observed,
   { history }: RolloutStatus,
   now: EpochMs,
-): Pick<Plan, 'resyncAfterSeconds'> {
-  const seconds = requeues.map((at) => Math.max(SHORTEST_REQUEUE_S, (at - now) / 1000));
+): Pick<Plan, 'requeueAfterSeconds'> {
+  const seconds = requeues.map((at) => Math.max(SHORTEST_REQUEUE_SECONDS, (at - now) / 1000));
   if (spec?.healthCheckSelector?.namespaceSelector) {
     const foreign = healthChecks.filter((check) => check.metadata.namespace !== metadata.namespace);
-    const decides = foreign.some(({ status }) => status?.status !== 'Healthy' || isUnfinished(history?.[0]));
-    seconds.push(decides ? DECISIVE_CHECKS_REQUEUE_S : FOREIGN_CHECKS_REQUEUE_S);
+    const isAwaited = isUnfinished(history?.[0]) && foreign.length > 0;
+    const decides = isAwaited || foreign.some(({ status }) => status?.status !== 'Healthy');
+    seconds.push(decides ? DECISIVE_CHECKS_REQUEUE_SECONDS : FOREIGN_CHECKS_REQUEUE_SECONDS);
   }
-  return seconds.length > 0 ? { resyncAfterSeconds: Math.min(...seconds) } : {};
+  return seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {};
 }

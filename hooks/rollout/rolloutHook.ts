@@ -48,7 +48,7 @@ export const rolloutHook: CompositeHook<Rollout> = {
     for (const count of countsOf(events, plan.status)) call.metrics.count(count);
     for (const took of durationsOf(events, observed.rollout.status, plan.status)) call.metrics.observe(took);
     const requeues = [
-      plan.resyncAfterSeconds,
+      plan.requeueAfterSeconds,
       requeueAfterSeconds,
       observed.imagePolicy ? undefined : POLICY_REQUEUE_SECONDS,
       observed.configMapProblem || observed.writeBackProblem ? FOREIGN_REQUEUE_SECONDS : undefined,

@@ -41,6 +41,6 @@ describe('a Rollout whose registry can’t be read', () => {
     const given = observed({ onFailure }, status);
     given.imagePolicy!.status = { latestRef: { tag: version.tag } };
     given.bindings = [unseenBinding(given.rollout, 'Kustomization', 'app')];
-    expect(planRollout(given, NOW).resyncAfterSeconds).toBe(expected);
+    expect(planRollout(given, NOW).requeueAfterSeconds).toBe(expected);
   });
 });
