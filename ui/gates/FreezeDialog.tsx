@@ -7,7 +7,7 @@ import { DAYS } from '../../core/calendar/calendarRules.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { countOf } from '../../core/text/count.ts';
-import { ClusterChoice } from '../parts/ClusterChoice.tsx';
+import { ClusterChoice } from '../parts/Choice.tsx';
 import { Commands, commandsOf } from '../parts/Commands.tsx';
 import { RequestDialog } from '../parts/Dialog.tsx';
 import { Field } from '../parts/Field.tsx';

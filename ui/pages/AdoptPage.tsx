@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { AdoptList, UnboundObject } from '../../client/board/adoptViews.ts';
 import { AdoptDialog } from '../adopt/AdoptDialog.tsx';
 import { Message } from '../look/Message.tsx';
-import { ClusterChoice } from '../parts/ClusterChoice.tsx';
+import { ClusterChoice } from '../parts/Choice.tsx';
 import { Loading } from '../parts/Item.tsx';
 import { Search } from '../parts/Search.tsx';
 import { now } from '../state/clock.ts';

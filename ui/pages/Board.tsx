@@ -6,10 +6,9 @@ import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
 import { STATE_ORDER, STATES } from '../look/words.ts';
 import { BoardHead, BoardRow } from '../parts/BoardRow.tsx';
-import { ClusterChoice } from '../parts/ClusterChoice.tsx';
+import { Choice, ClusterChoice } from '../parts/Choice.tsx';
 import { NoneOf } from '../parts/NoneOf.tsx';
 import { Search } from '../parts/Search.tsx';
-import { Select } from '../parts/Select.tsx';
 import { UnreadNote } from '../parts/UnreadNote.tsx';
 import { type ListItem, VirtualList } from '../parts/VirtualList.tsx';
 import { groupings, groupNameOf, namespaces, shownRows, stateCounts, total } from '../state/board.ts';
@@ -76,23 +75,6 @@ function Toolbar() {
         </a>
       </div>
     </section>
-  );
-}
-
-interface ChoiceProps {
-  label: string;
-  name: 'namespace' | 'group';
-  options: (readonly [string, string])[];
-}
-
-function Choice({ name, ...select }: ChoiceProps) {
-  return (
-    <Select
-      class="choice"
-      value={query.value[name] ?? ''}
-      onChange={(value) => setQuery({ [name]: value })}
-      {...select}
-    />
   );
 }
 

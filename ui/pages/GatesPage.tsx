@@ -6,7 +6,7 @@ import { CalendarChart, gateLine, scheduleLine } from '../gates/CalendarChart.ts
 import { FreezeDialog } from '../gates/FreezeDialog.tsx';
 import { durationText, plannedFreeze } from '../gates/freeze.ts';
 import { Message } from '../look/Message.tsx';
-import { ClusterChoice } from '../parts/ClusterChoice.tsx';
+import { ClusterChoice } from '../parts/Choice.tsx';
 import { NoneOf } from '../parts/NoneOf.tsx';
 import { Until } from '../parts/Time.tsx';
 import { Toggles } from '../parts/Toggles.tsx';
