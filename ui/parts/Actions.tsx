@@ -27,11 +27,7 @@ export function Actions({ actions, rights }: { actions: readonly Action[]; right
       )}
       {denied.length > 0 && (
         <details class="denied">
-          <summary>
-            {allowed.length > 0
-              ? `${denied.length} more that you lack rights for`
-              : 'You lack the rights to change anything here'}
-          </summary>
+          <summary>Actions that you lack rights for ({denied.length})</summary>
           <ul>
             {denied.map((action) => (
               <li key={action.id}>

@@ -73,7 +73,7 @@ describe('two users of the page in the cluster', () => {
 
   it('have their own rights: the developer is refused by the page and by the API server', async () => {
     expect(await developer.getByRole('button', { name: 'Approve 1.1.0' }).count()).toBe(0);
-    await developer.getByText('2 more that you lack rights for').click();
+    await developer.getByText('Actions that you lack rights for (2)').click();
     await developer.getByText(`You need patch on rolloutgates ${scenario.ns}/qa`).first().waitFor();
     const answer = await developer.evaluate(async (namespace) => {
       const object = { kind: 'RolloutGate', namespace, name: 'qa' };
