@@ -21,6 +21,7 @@ import { type ObjectDetails, objectDetails } from '../client/explain/objectDetai
 import type { CoreEvent } from '../core/audit/eventRecords.ts';
 import { groupOf, identityOf } from '../core/kube/names.ts';
 import { withFullStop } from '../core/text/commands.ts';
+import { messageOf } from '../tools/kube/apiProblems.ts';
 import { isApiError, type KubeClient, reviewRights, unlessRefused } from '../tools/kube/kubeClient.ts';
 import { withoutManagedFields, yamlText } from '../tools/kube/objectText.ts';
 import { Problem } from '../tools/kube/problem.ts';
@@ -169,5 +170,5 @@ function noRequestAnswer({ none, isWrong }: NoRequest, dryRun: boolean): Answer 
 export function failedAnswer(error: unknown): Answer {
   if (error instanceof Problem) return { ok: false, message: error.message, warnings: [] };
   if (!isApiError(error)) throw error;
-  return { ok: false, code: error.code, message: error.message, warnings: error.warnings };
+  return { ok: false, code: error.code, message: messageOf(error), warnings: error.warnings };
 }

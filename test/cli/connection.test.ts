@@ -134,7 +134,7 @@ describe('prints one sentence if', () => {
     const message = `Internal error occurred: failed calling webhook "${name}": connection refused`;
     const { kubeconfig } = await apiServer((_, response) => status(response, 500, 'InternalError', message));
     const { code, err } = await get(kubeconfig);
-    const help = ' Nothing was changed. To find out why the webhook does not answer:\n  kubectl rollouts doctor';
+    const help = ' Nothing was changed.\nTo find out why the webhook does not answer:\n  kubectl rollouts doctor';
     expect([code, err]).toEqual([1, `${message}.${help.repeat(commands)}\n`]);
   });
 

@@ -5,13 +5,17 @@ import { createHandlers } from '../../page/handlers.ts';
 import type { Views } from '../../page/views.ts';
 import { createClient } from '../../tools/kube/kubeClient.ts';
 import { selectCluster } from '../../tools/kube/kubeconfig.ts';
-import { apiServer, json, rollout } from '../cli/apiServer.ts';
+import { apiServer, json, rollout, status } from '../cli/apiServer.ts';
 import { NOW, objectServer, type Stored } from '../cli/objectServer.ts';
 import { objectOf } from '../support/objects.ts';
 
-async function deskOf(object: object) {
+/** `refusal`: the message with which the API server refuses writes. */
+async function deskOf(object: object, refusal?: string) {
   const server = await apiServer((request, response) => {
-    request.resume().on('end', () => json(response, object));
+    request.resume().on('end', () => {
+      if (refusal && request.method !== 'GET') status(response, 500, 'InternalError', refusal);
+      else json(response, object);
+    });
   });
   const selected = selectCluster({ kubeconfig: server.kubeconfig }, {});
   const client = createClient(selected, { timeoutMs: 5000, userAgent: 'test' });
@@ -39,6 +43,13 @@ it('a rollback of the page is made for the deployment that it was offered for', 
     'Nothing was changed: the action was for deployment 3 (1.2.0), and now there is deployment 2 (1.1.0).';
   const other = { ok: false, message: expect.stringContaining(refused) };
   expect(await act(back, false, 'deployment 3 (1.2.0)')).toMatchObject(other);
+});
+
+it('an unreached webhook is reported with the command that finds the cause', async () => {
+  const message = 'Internal error occurred: failed calling webhook "rollout.admission.kuberik.com": refused';
+  const { act } = await deskOf(BEFORE, message);
+  const help = expect.stringContaining('\n  kubectl rollouts doctor');
+  expect(await act(back, false, 'deployment 2 (1.1.0)')).toMatchObject({ ok: false, message: help });
 });
 
 it('an approval that the webhook does not record is reported as such', async () => {

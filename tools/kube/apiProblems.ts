@@ -1,7 +1,7 @@
 /** Errors of the API server and of the connection to it, as one sentence with the next step. */
 import { KINDS } from '../../api/kinds.ts';
 import { PROGRAM } from '../../client/actions/writes/plannedWrite.ts';
-import { withFullStop } from '../../core/text/commands.ts';
+import { withCommands, withFullStop } from '../../core/text/commands.ts';
 import { ApiError } from './kubeClient.ts';
 import type { Selected } from './kubeconfig.ts';
 import { EXIT, Problem } from './problem.ts';
@@ -29,7 +29,7 @@ export function problemOf(error: unknown, names: ClusterNames | undefined): Prob
     case 429:
       return new Problem(`The API server ${server}${of} is too busy: ${error.message}. Try again in a moment.`);
     default:
-      return new Problem(`${withFullStop(error.message)}${isByOurWebhook(error) ? UNREACHED_HELP : ''}`, EXIT.error);
+      return new Problem(withFullStop(messageOf(error)), EXIT.error);
   }
 }
 
@@ -49,13 +49,12 @@ export function rolesText({ resource }: Pick<ApiError, 'resource'>): string {
   return ` To get the right, ask an administrator for a role${names}: docs/install.md, "Who may do what".`;
 }
 
-/** Whether the API server could not call one of our webhooks: only its message has that. */
-function isByOurWebhook({ message }: ApiError): boolean {
-  return /failed calling webhook "[^"]*\.admission\.kuberik\.com"/.test(message);
+/** The message, with the next step if the API server could not call one of our webhooks: only its message has that. */
+export function messageOf({ message }: Pick<ApiError, 'message'>): string {
+  if (!/failed calling webhook "[^"]*\.admission\.kuberik\.com"/.test(message)) return message;
+  const text = `${withFullStop(message)} Nothing was changed.`;
+  return withCommands(text, ['To find out why the webhook does not answer', `${PROGRAM} doctor`]);
 }
-
-const UNREACHED_HELP = ` Nothing was changed. To find out why the webhook does not answer:
-  ${PROGRAM} doctor`;
 
 /** Whether the error is about a path that the API server does not serve: its message has no name of an object. */
 function isUnknownKind({ message }: ApiError): boolean {
