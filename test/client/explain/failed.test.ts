@@ -87,13 +87,13 @@ it('has no version as the last that succeeded whose last deployment failed', () 
 
 describe('proposes', () => {
   it.each<[string, Parts, string[]]>([
-    ['to try again and to go back', {}, [RETRY, ROLLBACK]],
+    ['to try again and to go back', {}, [ROLLBACK, RETRY]],
     [
       'to let the next one through, where a failure holds it',
       { spec: { onFailure: 'Hold' } },
-      [RETRY, ROLLBACK, UNBLOCK],
+      [ROLLBACK, RETRY, UNBLOCK],
     ],
-    ['the same for one that waits', { pendingVersion: '1.3.0', blocked: true }, [RETRY, ROLLBACK, UNBLOCK]],
+    ['the same for one that waits', { pendingVersion: '1.3.0', blocked: true }, [ROLLBACK, RETRY, UNBLOCK]],
     ['no way back where nothing has succeeded', { history: [entry(1, '1.2.0', 'Failed')] }, [RETRY]],
     [
       'no way back to what is newer',
