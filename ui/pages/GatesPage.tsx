@@ -34,8 +34,8 @@ export function GatesPage() {
           {all.length > 0 && `${sum} · `}times in {timeZone}
         </span>
         <Toggles
-          class="segments"
           legend="How far"
+          isLegendHidden
           options={[
             ['week', 'Week'],
             ['month', 'Month'],

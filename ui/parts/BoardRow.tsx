@@ -67,7 +67,7 @@ export function BoardRow({ row, isFocused, isNarrow }: BoardRowProps) {
       <Next row={row} />
       <span class="row-why">
         {!isDone && row.why && (
-          <span class="row-sentence">
+          <span class="row-sentence two-lines">
             <Sentence text={row.why} />
           </span>
         )}

@@ -1,17 +1,18 @@
 /** A group of buttons, each on or off. */
 interface TogglesProps<Value extends string> {
-  class?: string;
   legend: string;
+  /** Set if only screen readers have the legend. */
+  isLegendHidden?: true;
   options: readonly (readonly [value: Value, text: string])[];
   isOn: (value: Value) => boolean;
   onToggle: (value: Value) => void;
 }
 
 export function Toggles<Value extends string>(props: TogglesProps<Value>) {
-  const { class: look = 'choices', legend, options, isOn, onToggle } = props;
+  const { legend, isLegendHidden, options, isOn, onToggle } = props;
   return (
-    <fieldset class={look}>
-      <legend class={look === 'choices' ? undefined : 'hidden'}>{legend}</legend>
+    <fieldset class="choices">
+      <legend class={isLegendHidden && 'hidden'}>{legend}</legend>
       {options.map(([value, text]) => (
         <button key={value} type="button" aria-pressed={isOn(value)} onClick={() => onToggle(value)}>
           {text}

@@ -116,7 +116,7 @@ function Node({ of, row, style }: NodeProps) {
         {track ? `${track.version} ${trackText(track, now.value)}` : look.text}
       </span>
       {track && why && (
-        <span class="graph-why" title={why}>
+        <span class="graph-why two-lines" title={why}>
           <Sentence text={why} />
         </span>
       )}
