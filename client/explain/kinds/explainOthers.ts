@@ -60,7 +60,7 @@ export function explainByConditions(object: AnyObject, resource: string): Explan
   return {
     object: ref,
     headline: ready ? `${ready.status === 'True' ? 'ready' : 'not ready'}: ${ready.reason}` : 'has no condition Ready',
-    state: ready?.status === 'False' ? 'failed' : 'free',
+    state: ready ? (ready.status === 'False' ? 'failed' : 'free') : 'underWay',
     causes: causes.length > 0 ? causes : [{ code: 'NoConditions', text: none }],
     ...(typeof next === 'string' && { next: { text: 'it changes automatically', at: next } }),
     actions: [],
