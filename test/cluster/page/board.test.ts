@@ -90,6 +90,9 @@ describe('the board', () => {
         .map((column) => column.textContent);
     });
     expect(outside).toEqual([]);
+    await tab.getByRole('link', { name, exact: true }).click();
+    await tab.getByRole('heading', { name: 'Another version' }).waitFor();
+    await expectFits(tab);
   });
 
   it('refuses another key, and says what to do', async () => {
