@@ -79,13 +79,10 @@ export function createApp({
       createHandler(route, lane, { refusals, metrics, refuseCaller, answers429, completeMs, answerMs }),
     );
     app.all(route.path, (_request, response) => {
-      response
-        .status(405)
-        .set('Allow', 'POST')
-        .json({ error: `${route.path} takes POST only` });
+      answerError(response.set('Allow', 'POST'), 405, `${route.path} takes POST only`);
     });
   }
-  app.use((request, response) => void response.status(404).json({ error: `no such endpoint: ${request.path}` }));
+  app.use((request, response) => answerError(response, 404, `no such endpoint: ${request.path}`));
   app.use(handleExpressError(refusals));
   return app;
 }
@@ -105,7 +102,7 @@ function createHandler(
     const refusal = refuseCaller?.(request);
     if (refusal) {
       end('unauthenticated');
-      response.status(refusal.status).json({ error: refusal.error });
+      answerError(response, refusal.status, refusal.error);
       return;
     }
     // A route with `answerUnread` reads the body even when busy: its answer repeats the beginning of the body.
@@ -198,7 +195,7 @@ function inTime(
 
 function answerBusy(response: Response, end: (outcome: string) => void): void {
   end('busy');
-  response.status(429).set('Retry-After', '1').json({ error: 'too many requests at once, try again in 1 s' });
+  answerError(response.set('Retry-After', '1'), 429, 'too many requests at once, try again in 1 s');
 }
 
 interface Refused {
@@ -225,7 +222,12 @@ function refuse(error: unknown, response: Response, answers429: boolean): void {
     status === 413 ? AGAIN_SECONDS.tooLarge : status >= 500 || status === 408 ? AGAIN_SECONDS.failed : undefined;
   const wait = retryAfterSeconds ?? (status === 429 ? 1 : answers429 ? again : undefined);
   if (wait) response.set('Retry-After', String(Math.ceil(wait)));
-  response.status(answers429 && again !== undefined ? 429 : status).json({ error: message || 'internal error' });
+  answerError(response, answers429 && again !== undefined ? 429 : status, message || 'internal error');
+}
+
+/** Answers as text: the API server quotes it in the error of the write, but says "unknown" of a JSON body. */
+function answerError(response: Response, status: number, message: string): void {
+  response.status(status).type('text').send(message);
 }
 
 type RefusalLog = ReturnType<typeof createRefusalLog>;
@@ -262,6 +264,6 @@ function handleExpressError(refusals: RefusalLog): ErrorRequestHandler {
     const status = error.status ?? 500;
     const message = status < 500 ? (error.message ?? 'bad request') : 'internal error';
     refusals.ofPath(request.path, status, message);
-    response.status(status).json({ error: message });
+    answerError(response, status, message);
   };
 }

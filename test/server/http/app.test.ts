@@ -46,7 +46,9 @@ describe('HTTP endpoints', () => {
   ])('refuse $what with $status and a sentence', async ({ body, status, error }) => {
     const answer = await request(app()).post('/echo').set('Content-Type', 'application/json').send(body);
     expect(answer.status).toBe(status);
-    expect(answer.body).toEqual({ error });
+    expect(answer.text).toBe(error);
+    // The API server quotes a text in the error of the write; of JSON it says 'unknown'.
+    expect(answer.headers['content-type']).toContain('text/plain');
   });
 
   it.each([
@@ -69,7 +71,7 @@ describe('HTTP endpoints', () => {
   it('return a hook’s refusal, with Retry-After in whole seconds', async () => {
     const answer = await request(app()).post('/refuses').send({});
     expect(answer.status).toBe(422);
-    expect(answer.body).toEqual({ error: 'spec.x is wrong' });
+    expect(answer.text).toBe('spec.x is wrong');
     expect(answer.headers['retry-after']).toBe('2');
   });
 
@@ -85,7 +87,7 @@ describe('HTTP endpoints', () => {
   ])('answer $status to $method $path', async ({ method, path, status }) => {
     const answer = await request(app())[method](path);
     expect(answer.status).toBe(status);
-    expect(answer.body.error).toContain(path);
+    expect(answer.text).toContain(path);
   });
 
   it('distinguish readiness from liveness', async () => {
