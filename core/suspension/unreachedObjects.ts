@@ -66,7 +66,7 @@ export function unheldOf(gate: Gate, objects: readonly KubeObject[], namespaces:
       const message = `its annotations have ${sizeOf(annotations)} bytes and may leave no room for those of rollout-hooks: remove some`;
       return { reason: 'NotMarked' as const, message };
     }
-    return state === undefined ? NOT_MARKED : NOT_SUSPENDED;
+    return state === 'closed' ? NOT_SUSPENDED : NOT_MARKED;
   });
 }
 

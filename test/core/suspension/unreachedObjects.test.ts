@@ -22,9 +22,16 @@ describe('a Flux object is reported', () => {
     ['that names the Gate and carries nothing of ours', freeze, named, 'NotMarked', NOT_MARKED],
     ['that the Gate selects by its Namespace', all, {}, 'NotMarked', NOT_MARKED],
     [
-      'that is marked and not suspended',
+      'whose mark is still that of the open Gate',
       freeze,
       { ...named, 'gate.fluxcd.io/state': 'open' },
+      'NotMarked',
+      NOT_MARKED,
+    ],
+    [
+      'that is marked and not suspended',
+      freeze,
+      { ...named, 'gate.fluxcd.io/state': 'closed: shop/freeze' },
       'NotSuspended',
       'marked, but not suspended',
     ],
