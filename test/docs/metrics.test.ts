@@ -89,6 +89,8 @@ const known = new Set([
     type === 'histogram' ? ['_bucket', '_count', '_sum'].map((part) => name + part) : [name],
   ),
   ...OBJECT_METRICS.keys(),
+  // Of the API server.
+  'apiserver_admission_webhook_rejection_count',
 ]);
 
 it.each([

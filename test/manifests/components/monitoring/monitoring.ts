@@ -61,7 +61,7 @@ export function metricsIn(expr: string): string[] {
   const alternatives = withoutText.replace(/\{__name__=~"([^"]*)"/g, (_, pattern: string) =>
     [pattern.replace('(cluster)?', ''), pattern.replace('(cluster)?', 'cluster')].join(' '),
   );
-  return [...alternatives.matchAll(/\b(?:rollout_hooks|kuberik|nodejs|process)_\w+(?!\w*=)/g)]
+  return [...alternatives.matchAll(/\b(?:rollout_hooks|kuberik|nodejs|process|apiserver)_\w+(?!\w*=)/g)]
     .map(([name]) => name)
     .filter((name, i, all) => all.indexOf(name) === i);
 }
