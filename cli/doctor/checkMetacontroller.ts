@@ -106,7 +106,12 @@ export const checkMetacontroller: Check = async (inputs) => {
   const { image = '', args = [] } = container;
   const missing = EXPECTED_FLAGS.filter((flag) => !args.some((arg) => arg.startsWith(flag)));
   const slow = `It runs without ${missing.join(', ')}: it is limited to about one release every two seconds`;
+  const { readyReplicas = 0 } = (workload.status ?? {}) as { readyReplicas?: number };
+  const stopped = 'None of its replicas is ready: nothing is deployed, and no Gate suspends or resumes its objects';
   const problems = [
+    ...(readyReplicas === 0
+      ? [problem(ABOUT, stopped, 'look at its Pods and its log', `kubectl -n ${workload.metadata.namespace} get pods`)]
+      : []),
     ...(isTooOld(image)
       ? [problem(ABOUT, `${image} is older than ${OLDEST_METACONTROLLER}`, 'upgrade it: docs/install.md, Requirements')]
       : []),

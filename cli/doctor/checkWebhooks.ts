@@ -10,6 +10,8 @@ const ABOUT = 'Webhooks';
 const CERTIFICATES = 'Certificates';
 const NAME_SUFFIX = '.admission.kuberik.com';
 const WARN_DAYS_BEFORE_EXPIRY = 14;
+const CERTIFICATE_FIX =
+  "docs/install.md, The webhook's certificate: dev/scripts/webhook-certificate.sh, or cert-manager";
 
 /** The names of the webhooks that have to be registered. */
 export const EXPECTED_WEBHOOKS: Record<string, readonly string[]> = {
@@ -59,7 +61,8 @@ export const checkWebhooks: Check = async (inputs) => {
     const unregistered = `The ${kind} webhooks ${missing} are not registered: their objects are not protected`;
     const open = `${ignoring.length} of ${ours.length} ${kind} webhooks have failurePolicy Ignore: while the server is down, no Gate holds anything`;
     const apply = `kubectl apply --server-side -f manifests/webhooks/${kind}.yaml`;
-    if (missing !== '') findings.push(problem(ABOUT, unregistered, 'apply them again', apply));
+    if (missing !== '')
+      findings.push(problem(ABOUT, unregistered, `apply them again, then see ${CERTIFICATE_FIX}`, apply));
     const blocking = `The webhooks ${failing.map(({ name }) => name).join(', ')} have failurePolicy Fail: while the server is down, writes of Flux objects that no Gate concerns are refused`;
     if (failing.length > 0) findings.push(problem(ABOUT, blocking, 'set it to Ignore: apply them again', apply));
     if (ignoring.length > 0)
@@ -77,10 +80,9 @@ export const checkWebhooks: Check = async (inputs) => {
 
 /** Findings about the certificate authorities of the webhooks. `bundles`: a webhook for each caBundle. */
 function authorityFindings(bundles: ReadonlyMap<string, string>, now: number): Finding[] {
-  const fix = "docs/install.md, The webhook's certificate: dev/scripts/webhook-certificate.sh, or cert-manager";
   const ends: number[] = [];
   const problems = [...bundles].flatMap(([bundle, webhook]) => {
-    const found = (text: string) => [problem(CERTIFICATES, text, fix)];
+    const found = (text: string) => [problem(CERTIFICATES, text, CERTIFICATE_FIX)];
     if (bundle === '') return found(`${webhook} has no caBundle: the API server refuses every write that it guards`);
     try {
       const text = Buffer.from(bundle, 'base64').toString();
@@ -145,6 +147,8 @@ export const checkAdmission: Check = async ({ client, home }) => {
     const { code, message } = error;
     if (message.includes('Nowhere/Nothing'))
       return [fine(about, 'the API server calls the webhook, which denied a dry run as expected')];
+    if (message.includes('x509'))
+      return [problem(about, `The API server rejects the certificate: ${message}`, CERTIFICATE_FIX)];
     if (message.includes('failed calling webhook')) return found(`The webhook is not reached: ${message}`);
     if (code === 403)
       return [

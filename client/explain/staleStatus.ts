@@ -1,5 +1,9 @@
 /** Whether the status of an object is out of date: then nothing reconciles it, and an explanation may be wrong. */
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
+import type { Gate } from '../../api/types.ts';
+import { gateRequestsOf } from '../../core/gate/gateRequests.ts';
+import { evaluateGate } from '../../core/gate/gateTimeline.ts';
+import { findCondition } from '../../core/kube/conditions.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import { type Cause, causeIf } from './application.ts';
@@ -8,14 +12,25 @@ import { type Cause, causeIf } from './application.ts';
 const MAX_DELAY_MS = 60_000;
 
 /** Why the status is not the present one; undefined if it is, or may be. */
-export function staleText({ metadata, status }: AnyObject, now: EpochMs): string | undefined {
+export function staleText(object: AnyObject, now: EpochMs): string | undefined {
+  const { metadata, status } = object;
   const isOld = (text: unknown) => now - (parseTime(text as string) ?? now) > MAX_DELAY_MS;
   const observed = status?.observedGeneration;
   // -1 is the CRD's default for an object that was not reconciled yet.
   if (status === undefined || observed === -1)
     return isOld(metadata.creationTimestamp) ? 'it has never been reconciled' : undefined;
   if (observed !== undefined && observed !== metadata.generation) return 'its last change has not been reconciled yet';
+  if (object.kind === 'Gate' && lacksRequest(object as Gate, now))
+    return 'the last request has not been reconciled yet';
   return isOld(status.nextTransition) ? `nothing has reconciled it since ${status.nextTransition}` : undefined;
+}
+
+/** Whether the status of a Gate is that before its request. A request is an annotation, with no generation. */
+function lacksRequest(gate: Gate, now: EpochMs): boolean {
+  const { current } = gateRequestsOf(gate, now);
+  const opened = findCondition(gate.status?.conditions, 'Opened');
+  if (!current || !opened || now - current.at <= MAX_DELAY_MS) return false;
+  return (opened.status === 'True') !== evaluateGate(gate, now).opened;
 }
 
 export function staleCauses(object: AnyObject, now: EpochMs): Cause[] {

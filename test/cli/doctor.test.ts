@@ -1,55 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { SCHEMAS } from '../../api/generated/schemas.ts';
-import type { Gate } from '../../api/types.ts';
 import { ignoredFindings, waitedGateFindings } from '../../cli/doctor/checkAppliers.ts';
 import { sharingFindings, sizeFindings } from '../../cli/doctor/checkBudgets.ts';
 import { olderFindings, type Schema, schemaFindings } from '../../cli/doctor/checkKinds.ts';
-import { checkServer, isTooOld, objectsBehind } from '../../cli/doctor/checkMetacontroller.ts';
 import { metricFindings } from '../../cli/doctor/checkMetrics.ts';
 import { checkRights } from '../../cli/doctor/checkRights.ts';
 import { writeBackFindings } from '../../cli/doctor/checkWriteBack.ts';
 import { call } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
 import { apiServer, json, status } from './apiServer.ts';
-
-const NOW = Date.parse('2026-11-25T10:00:00Z');
-
-const gate = (generation: number, status?: object, creationTimestamp = '2026-11-25T09:00:00Z'): Gate =>
-  objectOf('Gate', {
-    metadata: { namespace: 'shop', name: 'freeze', generation, creationTimestamp },
-    spec: { default: 'opened' },
-    ...(status && { status }),
-  } as never);
-
-describe('controllers that no Metacontroller runs', () => {
-  it.each<[string, Gate, boolean]>([
-    ['what is of another generation than its status', gate(2, { observedGeneration: 1 }), true],
-    ['what has no status after a minute', gate(1), true],
-    [
-      'what should have changed minutes ago',
-      gate(1, { observedGeneration: 1, nextTransition: '2026-11-25T09:58:00Z' }),
-      true,
-    ],
-    ['what nobody has looked at after a minute', gate(1, { observedGeneration: -1 }), true],
-    ['what nobody has looked at yet', gate(1, { observedGeneration: -1 }, '2026-11-25T09:59:50Z'), false],
-    ['what has just been made', gate(1, undefined, '2026-11-25T09:59:50Z'), false],
-    ['what is about to change', gate(1, { observedGeneration: 1, nextTransition: '2026-11-25T09:59:58Z' }), false],
-    ['what is as it should be', gate(1, { observedGeneration: 1 }), false],
-  ])('%s: %o', (_, object, isBehind) => {
-    expect(objectsBehind([object], NOW)).toEqual(isBehind ? ['Gate shop/freeze'] : []);
-  });
-});
-
-it.each([
-  ['metacontrollerio/metacontroller:v4.15.0', true],
-  ['metacontrollerio/metacontroller:v4.17.1', true],
-  ['metacontrollerio/metacontroller:v4.17.2', false],
-  ['registry.example:5000/metacontroller:4.18.0@sha256:abc', false],
-  ['registry.example:5000/metacontroller:main', false],
-  ['metacontroller@sha256:abc', false],
-])('Metacontroller %s is too old: %s', (image, expected) => {
-  expect(isTooOld(image)).toBe(expected);
-});
 
 describe('a Kustomization that applies a Gate', () => {
   const of = (spec: object, ...ids: string[]) =>
@@ -82,41 +41,6 @@ it.each([
   const client = { list: async () => [], create: async () => ({ object: { status: { allowed } } }) };
   const [found] = await checkRights({ client } as never);
   expect(found).toMatchObject(finding);
-});
-
-describe('Metacontroller with another account than in our manifests', () => {
-  const workload = (namespace: string, name: string, spec: object) => ({
-    metadata: { namespace, name },
-    spec: { replicas: 0, template: { spec } },
-  });
-  const metacontroller = workload('ops', 'mc', {
-    serviceAccountName: 'mc',
-    containers: [{ image: 'x/metacontroller' }],
-  });
-  const theirs = workload('kubeflow', 'metacontroller', { containers: [{ image: 'x/metacontroller' }] });
-  const list = (trusted: string, others: object[]) => {
-    const env = [{ name: 'METACONTROLLER_USER', value: `system:serviceaccount:${trusted}` }];
-    const server = workload('rollout-hooks', 'rollout-hooks', { containers: [{ env }] });
-    return async ({ resource }: { resource: string }) =>
-      resource === 'deployments' ? [metacontroller, server] : others;
-  };
-
-  it('needs the rights for that account, also if another product brings a Metacontroller', async () => {
-    const users = new Set<string>();
-    const create = async (_: unknown, { spec }: { spec: { user: string } }) => {
-      users.add(spec.user);
-      return { object: { status: { allowed: true } } };
-    };
-    await checkRights({ client: { list: list('ops:mc', [theirs]), create } } as never);
-    expect([...users]).toEqual(['system:serviceaccount:rollout-hooks:rollout-hooks', 'system:serviceaccount:ops:mc']);
-  });
-
-  it('is a finding if METACONTROLLER_USER is not that account', async () => {
-    expect(await checkServer({ client: { list: list('metacontroller:metacontroller', []) } } as never)).toMatchObject([
-      { level: 'fine' },
-      { level: 'problem', text: expect.stringContaining('Metacontroller runs as system:serviceaccount:ops:mc') },
-    ]);
-  });
 });
 
 it('what the user has no right to read is neither fine nor a finding', async () => {
