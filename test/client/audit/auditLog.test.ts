@@ -167,13 +167,10 @@ describe('no record of', () => {
     ['a write that was refused', line(GATE, closing, { responseStatus: { code: 403 } })],
     ['a dry run', line(GATE, closing, { requestURI: '/apis/gates/freeze?dryRun=All&fieldManager=x' })],
     ['a request that is still under way', line(GATE, closing, { stage: 'RequestReceived' })],
-    ['a read', line(GATE, undefined, { verb: 'get' })],
     [
       'what Metacontroller writes for the hooks',
       line(ROLLOUT, { spec: {} }, { user: { username: 'system:serviceaccount:metacontroller:metacontroller' } }),
     ],
-    ['what our server writes to other kinds than Gates', line(ROLLOUT, { spec: {} }, as(OURS))],
-    ['other kinds', line({ apiGroup: '', resource: 'secrets', namespace: 'shop', name: 'x' }, {})],
     ['a request annotation that is removed', line(GATE, annotated({ 'close.gate.fluxcd.io/requestedAt': null }))],
   ])('%s', (_, given) => {
     expect(recordsFrom(given)).toEqual([]);

@@ -82,12 +82,6 @@ it.each<[string, Rollout, RelatedObjects, string[]]>([
     ],
   ],
   [
-    'of others, where their namespace consents',
-    rollout(PLATFORM, LEFT_OUT),
-    { ...around, namespaces: [namespace('platform', CONSENT)] },
-    ['passed HealthCheck platform/db: Healthy', 'passed HealthCheck platform/dns: Healthy'],
-  ],
-  [
     'of others, to somebody who may not list Namespaces',
     rollout({}),
     {

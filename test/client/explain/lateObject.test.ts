@@ -36,7 +36,6 @@ it('the next change is no end of the bake in the past', () => {
 });
 
 it.each([
-  ['Blocks', {}],
   // The status of a Rollout that hasn't been evaluated since either.
   ['Waits', { until: at('12:00:00') }],
 ])('a RolloutGate whose schedule is overdue opens at no time that is past (%s)', (effect, stored) => {

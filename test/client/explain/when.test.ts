@@ -16,7 +16,6 @@ describe('an age reads as kubectl prints it', () => {
     [50 * 3_600_000, '2d2h'],
     [20 * 86_400_000, '20d'],
     [800 * 86_400_000, '2y70d'],
-    [-5000, '0s'],
   ])('%d ms: %s', (ms, text) => {
     expect(ageText(ms)).toBe(text);
   });
@@ -28,7 +27,6 @@ describe('a time reads as short as it is clear', () => {
     ['2026-11-22T20:34:27Z', 'UTC', '20:34'],
     ['2026-11-23T08:00:00Z', 'UTC', 'Mon 08:00'],
     ['2026-12-24T08:00:00Z', 'UTC', '24 Dec 2026 08:00'],
-    ['2026-11-22T23:30:00Z', 'Europe/Berlin', 'Mon 00:30'],
   ])('%s in %s: %s', (time, zone, text) => {
     expect(whenText(at(time), NOW, zone)).toBe(text);
   });

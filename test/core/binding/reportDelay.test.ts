@@ -45,7 +45,6 @@ const NONE: Report = { rollouts: [{ rollout: 'my-app' }] };
 
 const rows: Row[] = [
   { title: 'a deployment that was just made, later', rollout: deployed(0), ...later({ rollouts: one }, 600) },
-  { title: 'one of ten seconds ago, later', rollout: deployed(10), ...later({ rollouts: one }, 590) },
   {
     title: 'one that should have been applied by now',
     rollout: deployed(600),
@@ -59,7 +58,6 @@ const rows: Row[] = [
     report: { rollouts: two },
   },
   { title: 'the first one, which was just made, in ten seconds', rollout: deployed(0), ...later(NONE, 10) },
-  { title: 'the first one, ten seconds ago', rollout: deployed(10), before: NONE, report: { rollouts: two } },
   { title: 'nothing new', rollout: deployed(1), before: { rollouts: two }, report: { rollouts: two } },
   { title: 'the newest deployment, with the FluxBinding itself', rollout: deployed(1), report: { rollouts: two } },
   { title: 'nothing where a Rollout is missing from the inputs', before: { rollouts: one }, report: undefined },

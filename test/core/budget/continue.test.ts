@@ -24,7 +24,6 @@ describe('the record of the user who continues', () => {
   });
 
   it.each([
-    ['of a new request', budget({}), 'uid-1 2026-03-01T12:00:00Z alice'],
     [
       'of one that stays',
       budget({ [CONTINUE]: '1.2.0', [RECORD]: 'uid-0 2026-03-01T11:00:00Z bob' }),

@@ -34,7 +34,6 @@ const used = slot({ state: 'Deploying', rolloutRevision: 8 });
 
 describe('a slot', () => {
   it.each<[string, Slot, SlotOwner, string | Partial<Slot>]>([
-    ['is kept while its request stands', slot(), owner(9, earlier, 7), { state: 'Granted' }],
     [
       'is used by a deployment by hand too',
       slot(),
@@ -42,8 +41,6 @@ describe('a slot', () => {
       { version: '2.0.0' },
     ],
     ['bakes', used, owner(9, baking), { state: 'Baking', rolloutRevision: 9 }],
-    ['is free when its deployment has ended', used, owner(9, succeeded), 'Ended'],
-    ['is free when its deployment has failed', used, owner(9, { bakeStatus: 'Failed' }), 'Ended'],
     [
       'is free when its deployment does not bake and a newer version is to take its place',
       used,
@@ -58,8 +55,6 @@ describe('a slot', () => {
     ],
     ['is free when its deployment had no bake', slot(), owner(8, succeeded), 'Ended'],
     ['is free when its request has gone without a deployment', slot(), owner(8, earlier), 'Declined'],
-    ['is free when another request is made', slot(), owner(8, earlier, 8), 'Declined'],
-    ['is free when its owner is gone', slot(), 'gone', 'Deleted'],
     ['is kept where nothing is known of its owner', used, undefined, used],
     ['is kept by a status that is older than what was seen of it', used, owner(7, succeeded), used],
   ])('%s', (_, before, sight, expected) => {

@@ -20,23 +20,8 @@ describe('waves', () => {
       ['e 1.0.0'],
     ],
     [
-      'everyone, where the waves before have the version',
-      [
-        rollout('c', { ring: 'canary', history: ['1.1.0 Succeeded'] }),
-        rollout('e', { ring: 'eu', history: ['1.1.0 Succeeded'] }),
-        asking('u', 'us'),
-      ],
-      ['u 1.1.0'],
-    ],
-    ['a wave after one in which nobody is', [asking('e', 'eu'), asking('u', 'us')], ['e 1.1.0']],
-    [
       'nobody after one that has failed',
       [rollout('c', { ring: 'canary', history: ['1.1.0 Failed', '1.0.0 Failed'] }), asking('e', 'eu')],
-      [],
-    ],
-    [
-      'nobody after one that is cancelled in its retry',
-      [rollout('c', { ring: 'canary', history: ['1.1.0 Cancelled'] }), asking('e', 'eu', ['1.1.0'])],
       [],
     ],
     [

@@ -31,7 +31,6 @@ describe('the cause', () => {
       'container app: CrashLoopBackOff, OOMKilled, exit code 137',
     ],
     ['an image that is not there', running(waits('ImagePullBackOff')), 'container app: ImagePullBackOff of web:1'],
-    ['the first time', running(waits('ErrImagePull')), 'container app: ErrImagePull of web:1'],
     [
       'an init container',
       pod({
@@ -67,7 +66,6 @@ describe('the cause', () => {
       { ...running(waits('CrashLoopBackOff')), metadata: { name: 'web-1', deletionTimestamp: at('11:00:00') } },
       undefined,
     ],
-    ['without a status', pod({}), undefined],
     ['that says nonsense', pod({ containerStatuses: 'many', initContainerStatuses: [null, 7] }), undefined],
   ])('%s', (_, of, cause) => {
     expect(causeOf([of])).toBe(cause && `Pod web-1: ${cause}`);

@@ -122,8 +122,6 @@ table('apiextensions.k8s.io/v1', 'CustomResourceDefinition', [
 describe('kinds without a state of their own', () => {
   it.each([
     ['v1', 'Secret', 'Resource is always ready'],
-    ['v1', 'ConfigMap', 'Resource is always ready'],
-    ['batch/v1', 'CronJob', 'Resource is always ready'],
     ['policy/v1', 'PodDisruptionBudget', 'AllowedDisruptions has been computed.'],
   ])('%s %s', (apiVersion, kind, message) => {
     expect(kstatusOf(object(apiVersion, kind), NOW)).toEqual({ status: 'Current', message });

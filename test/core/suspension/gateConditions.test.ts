@@ -40,13 +40,6 @@ const rows: Row[] = [
     closed: [freeze],
     message: "Reconciliation continues although gate 'shop/freeze' is closed: it was bypassed.",
   },
-  {
-    title: 'another gate has closed since: that one is not bypassed',
-    object: kustomization(state('bypassed: shop/freeze')),
-    closed: [freeze, audit],
-    message:
-      "Reconciliation is waiting approval, gate 'shop/freeze' is closed. Reconciliation is waiting approval, gate 'ops/audit' is closed.",
-  },
 ];
 
 it.each(rows)('$title', ({ object, closed: refs, problems = [], message }) => {

@@ -60,7 +60,6 @@ describe('an object that waits for its Kustomization', () => {
 });
 
 it.each([
-  [retrying, 'as requested at 2026-03-04T10:00:00Z'],
   [failing, 'its last attempt failed: BuildFailed'],
   [
     done,

@@ -52,12 +52,6 @@ describe('a Flux object is reported', () => {
     ['that is suspended by us', freeze, { ...named, 'gate.fluxcd.io/suspended': 'unset' }],
     ['with a bypass of the Gate', freeze, { ...named, 'gate.fluxcd.io/state': 'bypassed: shop/freeze' }],
     ['that runs for one deployment', freeze, { ...named, 'gate.fluxcd.io/state': 'bypassing: shop/freeze' }],
-    ['that requires another Gate', freeze, { 'gate.fluxcd.io/gates': 'other' }],
-    [
-      'of a Namespace that is not selected',
-      gate('ops/all', { selects: { namespaceSelector: { matchLabels: { team: 'x' } } } }),
-      {},
-    ],
   ])('not one %s', (_, gate, annotations) => {
     for (const object of forms({ annotations })) expect(unheldOf(gate, [object], labels)).toEqual([]);
   });
