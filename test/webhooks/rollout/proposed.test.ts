@@ -36,5 +36,5 @@ it.each(ACTIONS.map((action) => [action.label, action] as const))('%s', async (_
 });
 
 it('is more than one thing', () => {
-  expect(ACTIONS.map(({ request }) => request.type)).toEqual(['retry', 'rollback', 'unblock']);
+  expect(ACTIONS.map(({ request }) => request.type)).toEqual(['rollback', 'retry', 'unblock']);
 });
