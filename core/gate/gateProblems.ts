@@ -2,10 +2,11 @@
  * The problems of a Gate: fields that don't parse or compile. Admission denies them; evaluation ignores those that were
  * stored nevertheless. Also the Warnings about an allowed Gate.
  */
-import { OPEN_FOR } from '../../api/annotations.ts';
+import { ACCEPTED_REQUEST, OPEN_FOR } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { compileCalendar, scheduleWarnings } from '../calendar/calendarRules.ts';
+import { annotate } from '../kube/annotate.ts';
 import { formatDuration } from '../kube/duration.ts';
 import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { selectorProblems } from '../kube/selector.ts';
@@ -72,7 +73,9 @@ function aheadText(ms: number): string {
  * @param old undefined for a new Gate
  */
 export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, now: EpochMs): string[] {
-  const { accepted, ignored, foreignReasons } = acceptRequests(gate, old, user, now);
+  // The record of a new Gate may be the one that the mutating webhook has just made from its annotations.
+  const written = old ? gate : annotate(gate, ACCEPTED_REQUEST, undefined);
+  const { accepted, ignored, foreignReasons } = acceptRequests(written, old, user, now);
   const closing = accepted.find(({ action }) => action === 'close');
   // A closure with its end in the same write was planned: its times are no mistake.
   const hasEnd = closing && accepted.some(({ action, at }) => action === 'open' && at > closing.at);

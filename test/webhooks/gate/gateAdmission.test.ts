@@ -122,7 +122,7 @@ describe('an invalid spec is denied with its field', () => {
       `${OPEN} ${day('09:00:00')} was handled before and has no effect; set a new time`,
     ],
   ])('%s gets a warning', async (_name, object, old, warning) => {
-    const answer = await write({ validate: validateGate }, { object, old, at: day('10:00:00') });
+    const answer = await write({ mutate: mutateGate, validate: validateGate }, { object, old, at: day('10:00:00') });
     expect(answer).toMatchObject({ allowed: true, warnings: [warning] });
     expect(warning.length).toBeLessThanOrEqual(120);
   });
@@ -133,7 +133,7 @@ it.each([
   ['that begins later', day('12:00:00')],
 ])('a closure with its end in the same write, %s, gets no warning', async (_, begins) => {
   const object = gate({ default: 'opened' }, { [CLOSE]: begins, [OPEN]: day('16:00:00') });
-  const answer = await write({ validate: validateGate }, { object, at: day('10:00:00') });
+  const answer = await write({ mutate: mutateGate, validate: validateGate }, { object, at: day('10:00:00') });
   expect(answer).toMatchObject({ allowed: true, warnings: [] });
 });
 
