@@ -17,7 +17,7 @@ import { statusChangedAt } from '../gate/evaluateGates.ts';
 import { gatesOfBinding, limitText } from '../gate/gateRefs.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey, without } from '../kube/names.ts';
-import { earliest, parseTime, secondsUntil } from '../kube/time.ts';
+import { earliest, minuteOf, parseTime, secondsUntil } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { parseDeployments } from '../managedField/deployment.ts';
 import { readManagedField } from '../managedField/managedFields.ts';
@@ -63,8 +63,8 @@ const CONDITION_DELAY_MS = 5000;
 const HELD_REQUEUE_SECONDS = 60;
 
 /**
- * The interval for an object that isn't allowed to request its applier's apply yet, or that isn't marked yet as its
- * Gates require.
+ * The interval for an object that isn't allowed to request its applier's apply yet, that isn't marked yet as its Gates
+ * require, or whose last trigger the webhook hasn't seen.
  */
 const PENDING_REQUEUE_SECONDS = 10;
 
@@ -76,7 +76,7 @@ export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
 
   const nextStatus = next ? next.status : stored?.status;
   const state = stateByRollouts(object, gates, nextStatus, now);
-  const deployed = deploymentTrigger(object, nextStatus);
+  const deployed = deploymentTrigger(object, nextStatus, now);
   const requests = waiting.filter((binding) => mayRequestApply(object, targetOfBinding(binding)));
   const requestedAt = reconcileRequest(object, requests, now);
   const annotations = {
@@ -87,6 +87,7 @@ export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
   };
   // If the state doesn't fit the Gates, the state or the Gates are about to change.
   const isMarked = isMarkedFor(object, gates);
+  const isUnseen = object.metadata.annotations?.[DEPLOYED]?.includes(RENEWED);
   const wait = currentWait(object, nextStatus);
   const status = state === undefined && isMarked ? withGateCondition(object, gates, now, wait) : undefined;
   const changes = gates.all.map(({ ref, open }) => statusChangedAt(reportInputs.gates.get(refKey(ref)), open, now));
@@ -98,7 +99,7 @@ export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
     ...(status && conditionAt <= now && { status }),
     requeues: [
       ...changesAt.map((at) => (at === undefined ? undefined : secondsUntil(at, now))),
-      (awaitedApply(object) && !mayRequest) || !isMarked ? PENDING_REQUEUE_SECONDS : undefined,
+      (awaitedApply(object) && !mayRequest) || !isMarked || isUnseen ? PENDING_REQUEUE_SECONDS : undefined,
       object.metadata.annotations?.[SUSPENDED] === undefined ? undefined : HELD_REQUEUE_SECONDS,
     ],
   };
@@ -239,14 +240,15 @@ function urgentPart({ rollouts = [], gates = [], bypassing }: Report) {
 
 /**
  * The value of the annotation DEPLOYED to write; undefined if nothing is to be written. The write only triggers the
- * webhook, which computes the value itself. null removes the annotation, if only the field is wrong.
+ * webhook, which computes the value itself. If only the field is wrong, the value gets the present minute.
  * @param status of the FluxBinding. `deployed` has the newest deployment of each Rollout that the object tracks, in the
  *   form of the annotation; `fields` has the state of each managed field
  */
 export function deploymentTrigger(
   object: FluxObject,
   status: FluxBindingStatus | undefined,
-): string | null | undefined {
+  now: EpochMs,
+): string | undefined {
   if (!status?.deployed || isHeldByGates(status)) return undefined;
   const bypassing = status.bypassing ?? [];
   if (bypassing.length > 0 && !hasEverReconciled(object)) return undefined;
@@ -262,9 +264,13 @@ export function deploymentTrigger(
         field.rollout === rollout && field.writeBack !== undefined && readManagedField(object, field) !== version,
     );
   if (wanted.some((deployment) => isNewer(deployment, carried) && !awaitsGit(deployment))) return status.deployed;
-  const drifted = fields.some((field) => hasDrifted(object, field, wanted, carried));
-  return drifted ? null : undefined;
+  if (!fields.some((field) => hasDrifted(object, field, wanted, carried))) return undefined;
+  const renewed = `${status.deployed}${RENEWED}${minuteOf(now)}`;
+  return renewed === object.metadata.annotations?.[DEPLOYED] ? undefined : renewed;
 }
+
+/** Precedes the minute in the annotation DEPLOYED, as an entry that names no deployment. */
+const RENEWED = ',@';
 
 /** The annotations ARTIFACT and AWAITS_ARTIFACT to write. As with DEPLOYED, the write only triggers the webhook. */
 function artifactTrigger(object: FluxObject, status: FluxBindingStatus | undefined): Record<string, string | null> {

@@ -21,6 +21,14 @@ export function formatInstant(at: EpochMs): string {
   return isoText(at).replace('.000Z', 'Z');
 }
 
+/**
+ * The present minute, for a value that only triggers the webhook. Metacontroller writes no value twice: one that the
+ * webhook hasn't seen, because the API server didn't call it, is written again with this minute.
+ */
+export function minuteOf(now: EpochMs): string {
+  return formatInstant(now - (now % 60_000));
+}
+
 function isoText(at: EpochMs): string {
   return new Date(Math.min(Math.max(at, FIRST_INSTANT), LAST_INSTANT)).toISOString();
 }

@@ -11,7 +11,7 @@ import type { FluxBindingStatus } from '../../api/types.ts';
 import { LIMIT_OF_GATES } from '../gate/gateRefs.ts';
 import { annotateAll } from '../kube/annotate.ts';
 import { refKey } from '../kube/names.ts';
-import { earliest, formatInstant } from '../kube/time.ts';
+import { earliest, minuteOf } from '../kube/time.ts';
 import { isApplyBy } from '../kube/writers.ts';
 import { evaluateObjectGates, type GateContext, type ObjectGates, selectedByText } from '../objectGates/objectGates.ts';
 import {
@@ -77,18 +77,15 @@ function stateOnceOpen(object: FluxObject, { all }: ObjectGates, now: EpochMs): 
   return (text === open && isReleased) || awaitedApply(object) ? undefined : markToWrite(object, open, now);
 }
 
-/** The interval at which a mark that the webhook has not seen is written again. */
-const RENEWAL_MS = 60_000;
-
 /**
  * The mark to write on an object that is not suspended or resumed as the mark requires; undefined if it is written.
- * A mark that was stored while the API server didn't call the webhook gets the present minute: Metacontroller would not
- * write the same value again. The webhook stores the mark without the minute.
+ * A mark that was stored while the API server didn't call the webhook gets the present minute. The webhook stores it
+ * without the minute.
  */
 function markToWrite(object: FluxObject, mark: string, now: EpochMs): string | undefined {
   const stored = object.metadata.annotations?.[GATE_STATE];
   const isStored = stored === mark || stored?.startsWith(`${mark}@`);
-  const wanted = isStored ? `${mark}@${formatInstant(now - (now % RENEWAL_MS))}` : mark;
+  const wanted = isStored ? `${mark}@${minuteOf(now)}` : mark;
   return stored === wanted ? undefined : wanted;
 }
 

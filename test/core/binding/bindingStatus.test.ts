@@ -297,7 +297,7 @@ describe('status of a FluxBinding', () => {
     const report = reportWith(binding.spec, rolloutsByName(my, rollout('other', '6', '5')), [closed], NOW);
     const status = bindingStatus(binding, { report: { ...report, bypassing: [head] }, source: git }, NOW);
     const next = `${deployment('my-app', 2, '1.1.0')},${deployment('other', 1, '5')}`;
-    expect([status.deployed, deploymentTrigger(object, status)]).toEqual([next, next]);
+    expect([status.deployed, deploymentTrigger(object, status, NOW)]).toEqual([next, next]);
   });
 
   it('reports since when a Gate holds, with the Gate’s message', () => {

@@ -3,6 +3,7 @@ import { DEPLOYED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingStatus } from '../../../api/types.ts';
+import { minuteOf } from '../../../core/kube/time.ts';
 import { parseDeployments } from '../../../core/managedField/deployment.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { controller, decorating, mapOf } from '../../../dev/fakes/requests.ts';
@@ -101,12 +102,24 @@ describe('the Flux decorator', () => {
     expect(annotations).not.toHaveProperty([DEPLOYED]);
   });
 
-  it('wakes the webhook when the annotation is right and the field is not', async () => {
-    const rollouts = [rollout('my-app', '1.1.0', '1.0.0')];
-    const object = kustomization({ deployed: at(2, '1.1.0'), substitute: { APP: '0.9.0' } });
-    const [binding] = (await decorate(object)).attachments as FluxBinding[];
-    const response = await decorate(object, await bind(binding!, ...rollouts));
-    expect(response).toMatchObject({ annotations: { [DEPLOYED]: null }, resyncAfterSeconds: 1 });
+  describe('when the annotation is right and the field is not', () => {
+    const renewed = `${at(2, '1.1.0')},@${minuteOf(NOW)}`;
+    const answerTo = async (deployed: string) => {
+      const object = kustomization({ deployed, substitute: { APP: '0.9.0' } });
+      const [binding] = (await decorate(object)).attachments as FluxBinding[];
+      return decorate(object, await bind(binding!, rollout('my-app', '1.1.0', '1.0.0')));
+    };
+
+    it('triggers the webhook', async () => {
+      expect(await answerTo(at(2, '1.1.0'))).toMatchObject({ annotations: { [DEPLOYED]: renewed } });
+    });
+
+    it('triggers it once a minute while the API server does not call it', async () => {
+      const { annotations, resyncAfterSeconds } = await answerTo(renewed);
+      expect([annotations, resyncAfterSeconds]).toEqual([undefined, 10]);
+      const later = renewed.replace(/@.*/, '@2020-01-01T00:00:00Z');
+      expect((await answerTo(later)).annotations).toEqual({ [DEPLOYED]: renewed });
+    });
   });
 });
 
