@@ -113,8 +113,7 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
 
 /**
  * The revision that the object has fetched, or has applied with its current spec and found ready (docs/facts.md, F8).
- * undefined for a suspended object, whose Ready may be out of date. A Kustomization keeps its revision while it applies
- * the next one.
+ * undefined for a suspended object, whose Ready may be out of date.
  */
 function proofOf(object: FluxObject): ObservedDeployments | undefined {
   const { kind, metadata, spec, status } = object;
@@ -124,11 +123,20 @@ function proofOf(object: FluxObject): ObservedDeployments | undefined {
   }
   const ready = findCondition(status?.conditions, 'Ready');
   if (spec?.suspend === true || !isCurrent(object)) return undefined;
-  const isProven = ready?.status === 'True' || (ready?.status === 'Unknown' && kind === 'Kustomization');
+  const isProven = ready?.status === 'True' || (ready?.status === 'Unknown' && keepsProof(object));
   if (!isProven || ready.observedGeneration !== metadata.generation) return undefined;
   const revision = kind === 'Kustomization' ? boundedRevision(status?.lastAppliedRevision) : undefined;
   const applied = kind === TRACKING_KIND ? releasedDigest(object) : revision;
   return applied === undefined ? undefined : { applied };
+}
+
+/**
+ * Whether the object still has the revision of its present spec while Flux works on the next one. Flux observes a
+ * generation once it is applied. With a `readyExpr` that fails, it observes it without: then only Ready=True is proof.
+ */
+function keepsProof({ kind, spec }: FluxObject): boolean {
+  const dependencies = Array.isArray(spec?.dependsOn) ? spec.dependsOn : [];
+  return kind === 'Kustomization' && !dependencies.some((each) => each?.readyExpr !== undefined);
 }
 
 /** Whether both lists have the same deployments. */

@@ -97,6 +97,16 @@ const rows: Row[] = [
     'as before',
   ),
   row(
+    'Flux at work, perhaps after an error in a readyExpr, for which it observes a spec that it has not applied',
+    kustomization({
+      ...at2,
+      spec: { dependsOn: [{ name: 'db' }, { name: 'cache', readyExpr: 'dep.status.ready' }] },
+      status: { ...reconciling, lastAppliedRevision: 'main@sha1:1' },
+    }),
+    before,
+    'as before',
+  ),
+  row(
     'a commit that could not be applied',
     kustomization({ ...at2, status: { ...ready('main@sha1:1'), conditions: [{ type: 'Ready', status: 'False' }] } }),
     before,
