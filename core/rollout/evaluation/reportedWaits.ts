@@ -1,9 +1,13 @@
 /** The waits in DeploymentBlocked, and their sentences. */
-import type { Blocker, HealthCheck, HistoryEntry } from '../../../api/types.ts';
+import { RETRY, UNBLOCK_FAILED } from '../../../api/annotations.ts';
+import type { Blocker, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { verdictText } from '../../approval/approvalVerdict.ts';
 import { approveGateCommands, closedText } from '../../gate/evaluateGates.ts';
+import { identityOf } from '../../kube/names.ts';
+import { tagWord } from '../../kube/tag.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
 import { firstFew } from '../../text/firstFew.ts';
+import { shell } from '../../text/shell.ts';
 import { unhealthyMessage } from '../deployment/healthChecks.ts';
 import { type BlockerSources, UNHEALTHY_HEALTH_CHECKS } from './blockers.ts';
 import type { CopyState } from './copy.ts';
@@ -31,7 +35,7 @@ export function reportedWaits(
   const health = check ? [healthWait(check)] : [];
   if (version === undefined) return health;
   const requested = choice.trigger === 'Manual' ? requestedText(rollout, version) : '';
-  const inputs = { by: requested && `, ${requested},`, version, head, evaluation };
+  const inputs = { rollout, by: requested && `, ${requested},`, version, head, evaluation };
   const reported = blockers.filter((each) => each.version === version && isReported(each));
   const waits = [...Map.groupBy(reported, ({ type }) => type).values()].flatMap(([first]): ReportedWait[] => {
     const { type, reason, until } = first!;
@@ -56,6 +60,7 @@ function isReported({ type, effect }: Blocker): boolean {
 
 /** The inputs of a sentence. */
 interface SentenceInputs {
+  rollout: Rollout;
   /** `, requested by alice at …,`, or nothing. */
   by: string;
   /** The version that waits. */
@@ -75,9 +80,6 @@ const SENTENCES: Partial<Record<Blocker['type'], (inputs: SentenceInputs) => str
   MinimumAge: ageText,
   Copy: copyText,
 };
-
-const AFTER_FAILURE =
-  'request retry, or unblock-failed to let automation deploy the next version, or deploy a version manually';
 
 /** Gates and RolloutGates that one sentence names. */
 const MAX_GATES_IN_SENTENCE = 5;
@@ -102,8 +104,17 @@ function approvalsText({ version, by, evaluation: { requiredApprovals } }: Sente
   };
 }
 
-function failureText({ version, head }: SentenceInputs): string {
-  return `Version ${version} waits: ${head?.version.tag} has failed; ${AFTER_FAILURE}`;
+function failureText({ rollout, version, head }: SentenceInputs): TextWithCommands {
+  const { namespace, name } = identityOf(rollout);
+  const tag = head?.version.tag ?? '';
+  const annotate = { expanded: shell`kubectl -n ${namespace} annotate --overwrite rollout.kuberik.com/${name}` };
+  return {
+    text: `Version ${version} waits: ${tag} has failed`,
+    commands: [
+      [`To retry ${tag}`, shell`${annotate} ${RETRY}=${tagWord(tag)}`],
+      ['To let automation deploy the next version', shell`${annotate} ${UNBLOCK_FAILED}=true`],
+    ],
+  };
 }
 
 function bakeText({ version, head, until }: SentenceInputs): string {
