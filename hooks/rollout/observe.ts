@@ -63,6 +63,7 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
       ...watched.problems,
       ...(writeBackProblem ? [writeBackProblem] : []),
     ],
+    // Gates of bound objects aren't related: readBlockers adds them.
     gateRefs: gatesOfRollouts([reached], [], { gates: relatedGates, namespaceLabels }),
     gates,
     upstream,
