@@ -3,8 +3,8 @@
  * and applies nothing.
  */
 import { createHash } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { AnyObject } from '../client/send.ts';
+import { repeat } from '../local/process/repeat.ts';
 import { appliedStatus, conditionAt, conditions, now } from './fluxStatus.ts';
 import { ref } from './objects.ts';
 import type { User } from './user.ts';
@@ -92,21 +92,7 @@ export function fakeFlux({ flux }: { flux: User }): FakeFlux {
     fetch: async (namespace, name) => fetchObject(await flux.get(ref('ociRepository', namespace, name))),
     apply: async (namespace, name) => applyObject(await flux.get(ref('kustomization', namespace, name))),
     reconcile,
-    follow: (namespace) => {
-      let stopped = false;
-      const loop = (async () => {
-        while (!stopped) {
-          await reconcile(namespace).catch(() => {});
-          await wait(FOLLOW_MS);
-        }
-      })();
-      return {
-        stop: async () => {
-          stopped = true;
-          await loop;
-        },
-      };
-    },
+    follow: (namespace) => repeat(FOLLOW_MS, () => reconcile(namespace)),
   };
 }
 

@@ -1,9 +1,9 @@
 /** Waits for objects to reach a state, by a watch: polling would cost the API server more than the measured work. */
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Access } from '../../client/kubeconfig.ts';
 import { type AnyObject, watchLines } from '../../client/send.ts';
 import { logToStderr } from '../../local/process/log.ts';
 import { Problem } from '../../local/process/problem.ts';
+import { repeat } from '../../local/process/repeat.ts';
 
 const RETRY_MS = 200;
 /** The time from one line of progress to the next. */
@@ -31,13 +31,7 @@ export function watchObjects(access: Access, path: string, each: (object: AnyObj
     }
   };
   // On a busy machine a watch may break off.
-  const followOn = async () => {
-    while (!end.signal.aborted) {
-      await follow().catch(() => {});
-      await wait(RETRY_MS);
-    }
-  };
-  void followOn();
+  const following = repeat(RETRY_MS, follow);
   return {
     async until(count, isInState, timeoutMs) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -63,6 +57,9 @@ export function watchObjects(access: Access, path: string, each: (object: AnyObj
         clearInterval(progress);
       });
     },
-    close: () => end.abort(),
+    close() {
+      void following.stop();
+      end.abort();
+    },
   };
 }

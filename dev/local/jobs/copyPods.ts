@@ -5,12 +5,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { COPY_LABEL } from '../../../api/annotations.ts';
 import type { Access } from '../../client/kubeconfig.ts';
 import { type AnyObject, ApiError, send } from '../../client/send.ts';
 import { REPOSITORY } from '../../repository.ts';
 import type { Log } from '../process/log.ts';
+import { repeat } from '../process/repeat.ts';
 
 const POLL_MS = 500;
 const KILLED_EXIT_CODE = 137;
@@ -22,7 +22,7 @@ export interface CopyPods {
 /** @param dir folder for Secrets while a Pod runs */
 export function runCopyPods(admin: Access, dir: string, log: Log): CopyPods {
   const running = new Map<string, ChildProcess>();
-  const end = new AbortController();
+  let isStopping = false;
 
   async function poll(): Promise<void> {
     const query = { labelSelector: COPY_LABEL };
@@ -64,24 +64,18 @@ export function runCopyPods(admin: Access, dir: string, log: Log): CopyPods {
       const { image } = container;
       const status = { name: container.name, image, imageID: '', ready: false, restartCount: 0, state: { terminated } };
       const ended = { phase: exitCode === 0 ? 'Succeeded' : 'Failed', containerStatuses: [status] };
-      if (!end.signal.aborted) await report(admin, pod, ended).catch(() => {});
+      if (!isStopping) await report(admin, pod, ended).catch(() => {});
       running.delete(uid);
     });
   }
 
-  const loop = async () => {
-    while (!end.signal.aborted) {
-      // The API server may be down.
-      await poll().catch(() => {});
-      await wait(POLL_MS, undefined, { signal: end.signal }).catch(() => {});
-    }
-  };
-  const done = loop();
+  // It fails while the API server is down.
+  const polling = repeat(POLL_MS, poll);
   return {
     async stop() {
-      end.abort();
+      isStopping = true;
       for (const child of running.values()) child.kill('SIGKILL');
-      await done;
+      await polling.stop();
     },
   };
 }

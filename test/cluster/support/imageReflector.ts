@@ -1,5 +1,5 @@
 /** A fake image-reflector-controller: scans a real registry, and selects the highest version for an ImagePolicy. */
-import { setTimeout as wait } from 'node:timers/promises';
+import { repeat } from '../../../dev/local/process/repeat.ts';
 import type { RealRegistry } from '../../../dev/local/registry/realRegistry.ts';
 import type { ClusterView } from './cluster.ts';
 
@@ -12,7 +12,6 @@ export function scanning(
   registry: RealRegistry,
   { namespace, policy, repository }: { namespace: string; policy: string; repository: string },
 ): { stop(): Promise<void> } {
-  let stopped = false;
   let selected: string | undefined;
   const scan = async () => {
     const versions = (await registry.tags(repository)).filter((tag) => VERSION.test(tag));
@@ -21,16 +20,5 @@ export function scanning(
     await publish(namespace, policy, newest, (await registry.pull(repository, newest))!.digest);
     selected = newest;
   };
-  const loop = (async () => {
-    while (!stopped) {
-      await scan().catch(() => {});
-      await wait(SCAN_MS);
-    }
-  })();
-  return {
-    stop: async () => {
-      stopped = true;
-      await loop;
-    },
-  };
+  return repeat(SCAN_MS, scan);
 }

@@ -1,8 +1,8 @@
 /** kustomize-controller and cert-manager, with the features that manifests/examples/install-with-flux.yaml uses. */
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { kustomizeBuild } from '../../../dev/local/install/kustomize.ts';
 import { parseManifests } from '../../../dev/local/install/manifests.ts';
+import { repeat } from '../../../dev/local/process/repeat.ts';
 import { type AnyObject, type ClusterView, type User, waitFor } from '../../cluster/support/cluster.ts';
 import type { Reader } from './reader.ts';
 
@@ -46,8 +46,6 @@ export async function objectsOf({ spec }: AnyObject): Promise<AnyObject[]> {
 }
 
 export function startFlux({ flux }: ClusterView): { stop(): Promise<void> } {
-  let isOver = false;
-
   async function reconcile(kustomization: AnyObject, all: AnyObject[]): Promise<void> {
     const { spec, metadata, status } = kustomization;
     if (spec.suspend || (isReady(kustomization) && status.lastHandledReconcileAt === requestOf(kustomization))) return;
@@ -72,19 +70,12 @@ export function startFlux({ flux }: ClusterView): { stop(): Promise<void> } {
     });
   }
 
-  const looking = (async () => {
-    while (!isOver) {
-      const all = await flux.list<AnyObject>(KUSTOMIZATION, 'Kustomization', 'flux-system');
-      for (const each of all)
-        await reconcile(each, all).catch((error) => process.stderr.write(`flux: ${error.message}\n`));
-      await wait(LOOK_MS);
-    }
-  })();
-  const stop = async () => {
-    isOver = true;
-    await looking;
+  const log = (error: Error) => void process.stderr.write(`flux: ${error.message}\n`);
+  const reconcileAll = async () => {
+    const all = await flux.list<AnyObject>(KUSTOMIZATION, 'Kustomization', 'flux-system');
+    for (const each of all) await reconcile(each, all).catch(log);
   };
-  return { stop };
+  return repeat(LOOK_MS, reconcileAll, log);
 }
 
 export const reference = (name = '') => ({

@@ -5,10 +5,10 @@
  */
 import { appendFileSync, existsSync, mkdirSync, readlinkSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { useLoopback } from '../../../dev/local/install/references.ts';
 import { type RunningChild, startChild } from '../../../dev/local/process/childProcess.ts';
 import { freePort } from '../../../dev/local/process/ports.ts';
+import { repeat } from '../../../dev/local/process/repeat.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
 import type { AnyObject, ClusterView } from '../../cluster/support/cluster.ts';
 import type { TestCluster } from '../../cluster/support/testCluster.ts';
@@ -35,7 +35,6 @@ export function startNode(cluster: TestCluster, { admin }: ClusterView, network:
   const ports = Promise.all([freePort(), freePort(), freePort()]);
   let isDriven = false;
   let isHeld = false;
-  let isOver = false;
 
   async function look(): Promise<void> {
     const deployment = await admin.find(named('Deployment', 'rollout-hooks', 'rollout-hooks'));
@@ -139,12 +138,7 @@ export function startNode(cluster: TestCluster, { admin }: ClusterView, network:
     );
   }
 
-  const looking = (async () => {
-    while (!isOver) {
-      await look().catch((error) => appendFileSync(join(cluster.dir, 'node.log'), `${error.stack}\n`));
-      await wait(LOOK_MS);
-    }
-  })();
+  const looking = repeat(LOOK_MS, look, ({ stack }) => appendFileSync(join(cluster.dir, 'node.log'), `${stack}\n`));
   return {
     hold: async () => {
       isHeld = true;
@@ -156,8 +150,7 @@ export function startNode(cluster: TestCluster, { admin }: ClusterView, network:
       isHeld = false;
     },
     stop: async () => {
-      isOver = true;
-      await looking;
+      await looking.stop();
       await server?.child.stop();
     },
   };
