@@ -7,13 +7,14 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { HookCall } from '../../api/ports.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { goDurationMs } from '../../dev/engine/runtime/clock.ts';
-import { decorating, requestOf } from '../../dev/fakes/requests.ts';
+import { fakeWebhookCall } from '../../dev/fakes/ports.ts';
+import { decorating } from '../../dev/fakes/requests.ts';
 import { boundedResync } from '../../hooks/hook.ts';
 import { hookRoutes } from '../../hooks/index.ts';
-import { webhookRoutes } from '../../webhooks/index.ts';
+import { responseOf } from '../support/admission.ts';
 import { objectOf } from '../support/objects.ts';
 import { healthCheck } from './healthCheck/fixture.ts';
-import { fakeCall } from './rollout/call.ts';
+import { fakeCall, NOW } from './rollout/call.ts';
 
 const sync = (parent: object, ports: Partial<HookCall> = {}) => {
   const call = { ...fakeCall().call, ...ports };
@@ -89,16 +90,8 @@ it('the log of a decorator is about its object, whatever else was sent', async (
 
 describe('a webhook', () => {
   it('names the field that is wrong', async () => {
-    const { call } = fakeCall();
-    const routes = webhookRoutes(() => ({
-      ...call,
-      events: { recordWhen: () => {} },
-      access: { may: async () => false },
-    }));
-    const request = requestOf({ object: namedGate({ spec: null }) as KubeObject });
-    const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
-    const route = routes.find(({ path }) => path === '/admission/validate/gate')!;
-    await expect(route.answer(review)).rejects.toMatchObject({
+    const write = { object: namedGate({ spec: null }) as KubeObject };
+    await expect(responseOf('validate/gate', write, fakeWebhookCall({ now: NOW }).call)).rejects.toMatchObject({
       status: 400,
       message: 'not an AdmissionReview of admission.k8s.io/v1: /request/object/spec must be object',
     });

@@ -1,7 +1,9 @@
 /** Calls an admission handler as the API server does. An independent library applies the patch. */
 import jsonpatch from 'jsonpatch';
-import type { AdmissionRequest } from '../../api/admission.ts';
-import type { WebhookCall } from '../../api/ports.ts';
+import type { AdmissionRequest, AdmissionResponse, AdmissionReview } from '../../api/admission.ts';
+import type { DecisionLog, WebhookCall } from '../../api/ports.ts';
+import { requestOf, reviewing } from '../../dev/fakes/requests.ts';
+import { webhookRoutes } from '../../webhooks/index.ts';
 import { type AdmissionHandler, reviewOf } from '../../webhooks/response.ts';
 
 /** The answer, and the object as the API server would store it. */
@@ -15,4 +17,15 @@ export async function review(handler: AdmissionHandler, request: AdmissionReques
     response,
     object: object && response.allowed ? jsonpatch.apply_patch(structuredClone(object), patch) : undefined,
   };
+}
+
+/** The response of a webhook, such as `mutate/flux`, with everything that its route does around its handler. */
+export async function responseOf(
+  webhook: string,
+  request: Parameters<typeof requestOf>[0],
+  call: WebhookCall,
+  { log, late }: { log?: DecisionLog; late?: AbortSignal } = {},
+): Promise<AdmissionResponse> {
+  const { answer } = webhookRoutes(() => call, log).find(({ path }) => path === `/admission/${webhook}`)!;
+  return ((await answer(reviewing(requestOf(request)), late)) as AdmissionReview).response!;
 }

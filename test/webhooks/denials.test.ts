@@ -2,11 +2,10 @@
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { fakeWebhookCall } from '../../dev/fakes/ports.ts';
-import { requestOf } from '../../dev/fakes/requests.ts';
-import { webhookRoutes } from '../../webhooks/index.ts';
 import { reviewOf } from '../../webhooks/response.ts';
 import { gate as fluxGate, kustomization, NOW, rollout } from '../core/admission/objects.ts';
 import { gate } from '../core/gate/gate.ts';
+import { responseOf } from '../support/admission.ts';
 
 interface Asked {
   route: string;
@@ -14,14 +13,11 @@ interface Asked {
   oldObject?: KubeObject<any, any>;
 }
 
-async function counted({ route, object, oldObject }: Asked) {
+async function counted({ route, ...write }: Asked) {
   const objects = [fluxGate('shop/freeze'), rollout('my-app', '1.1.0') as KubeObject<any, any>];
   const { call, counts } = fakeWebhookCall({ now: NOW, objects });
-  const given = { ...(object && { object }), ...(oldObject && { oldObject }) };
   const options = { fieldManager: 'kustomize-controller' };
-  const request = requestOf({ ...given, namespace: 'shop', userInfo: { username: 'developer' }, options });
-  const { answer } = webhookRoutes(() => call).find(({ path }) => path === `/admission/${route}`)!;
-  await answer({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request });
+  await responseOf(route, { ...write, namespace: 'shop', userInfo: { username: 'developer' }, options }, call);
   return counts;
 }
 

@@ -1,13 +1,11 @@
 /** A reason that is longer than what is stored of it gets a Warning, on each kind that stores reasons. */
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import type { Route } from '../../api/ports.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { fakeWebhookCall } from '../../dev/fakes/ports.ts';
-import { requestOf } from '../../dev/fakes/requests.ts';
-import { webhookRoutes } from '../../webhooks/index.ts';
 import { kustomization, NOW, rollout } from '../core/admission/objects.ts';
 import { gate } from '../core/gate/gate.ts';
+import { responseOf } from '../support/admission.ts';
 import { objectOf } from '../support/objects.ts';
 
 const ROLLOUT = rollout('my-app', '1.1.0') as KubeObject<any, any>;
@@ -23,12 +21,10 @@ const withReason = (object: KubeObject<any, any>, key: string, characters: numbe
 
 async function warningsOf(name: string, object: KubeObject<any, any>, oldObject: KubeObject<any, any>) {
   const { call } = fakeWebhookCall({ now: NOW, objects: [ROLLOUT] });
-  const request = requestOf({ object, oldObject, namespace: 'shop', userInfo: { username: 'sre' } });
-  const { answer } = webhookRoutes(() => call).find(({ path }) => path === `/admission/${name}`) as Route;
-  const review = await answer({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request });
-  const { response } = review as { response: { allowed: boolean; warnings?: string[] } };
-  expect(response.allowed).toBe(true);
-  return (response.warnings ?? []).filter((warning) => warning.includes('characters'));
+  const write = { object, oldObject, namespace: 'shop', userInfo: { username: 'sre' } };
+  const { allowed, warnings = [] } = await responseOf(name, write, call);
+  expect(allowed).toBe(true);
+  return warnings.filter((warning) => warning.includes('characters'));
 }
 
 it.each([

@@ -1,12 +1,10 @@
 /** A write of our kinds that the API server's policy of sizes would deny is denied before it is decided. */
 import { expect, it } from 'vitest';
-import type { AdmissionReview } from '../../api/admission.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { fakeWebhookCall, SETTINGS } from '../../dev/fakes/ports.ts';
-import { requestOf, reviewing } from '../../dev/fakes/requests.ts';
-import { webhookRoutes } from '../../webhooks/index.ts';
 import { NOW, rollout } from '../core/admission/objects.ts';
 import { gate } from '../core/gate/gate.ts';
+import { responseOf } from '../support/admission.ts';
 import { objectOf } from '../support/objects.ts';
 
 type Stored = KubeObject<any, any>;
@@ -32,11 +30,8 @@ const withLabels = (object: Stored, count: number): Stored => ({
 
 async function answerTo(webhook: string, object: Stored, oldObject?: Stored, username = 'alice') {
   const { call } = fakeWebhookCall({ now: NOW });
-  const { answer } = webhookRoutes(() => call).find(({ path }) => path === `/admission/${webhook}`)!;
-  const { response } = (await answer(
-    reviewing(requestOf({ object, oldObject, userInfo: { username } })),
-  )) as AdmissionReview;
-  return { allowed: response!.allowed, message: response!.status?.message ?? '' };
+  const { allowed, status } = await responseOf(webhook, { object, oldObject, userInfo: { username } }, call);
+  return { allowed, message: status?.message ?? '' };
 }
 
 it.each(KINDS)('%s, except in Metacontroller’s writes', async (webhook, stored) => {

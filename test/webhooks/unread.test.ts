@@ -3,15 +3,15 @@ import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import type { UnreadBody } from '../../api/ports.ts';
 import { fakeCluster, fakeWebhookCall } from '../../dev/fakes/ports.ts';
-import { requestOf, reviewing } from '../../dev/fakes/requests.ts';
 import { ApiError } from '../../server/cluster/apiError.ts';
 import { createApp } from '../../server/http/app.ts';
 import { createLog } from '../../server/log.ts';
 import { createMetrics } from '../../server/servedMetrics.ts';
 import { reviewOfUnread, webhookRoutes } from '../../webhooks/index.ts';
+import { responseOf } from '../support/admission.ts';
 import { kubeObject } from '../support/objects.ts';
 
-const FAILS_OPEN = '/admission/mutate/flux-fails-open';
+const FAILS_OPEN = 'mutate/flux-fails-open';
 
 /** The request as the API server sends it: Go writes six bytes for each `<`. */
 function review(status: string): string {
@@ -32,7 +32,7 @@ describe('a review that is too large', () => {
   const routes = webhookRoutes(() => call);
   const app = createApp({ routes, log: createLog('silent'), metrics: createMetrics(), notReady: () => undefined });
   const post = (path: string, body: string) =>
-    request(app).post(path).set('Content-Type', 'application/json').send(body);
+    request(app).post(`/admission/${path}`).set('Content-Type', 'application/json').send(body);
 
   it('is denied by the webhook that fails open', async () => {
     const { status, body } = await post(FAILS_OPEN, LARGE);
@@ -47,7 +47,7 @@ describe('a review that is too large', () => {
   });
 
   it('is an error where that refuses the write already, and where it is no review', async () => {
-    expect((await post('/admission/mutate/flux', LARGE)).status).toBe(413);
+    expect((await post('mutate/flux', LARGE)).status).toBe(413);
     expect((await post(FAILS_OPEN, JSON.stringify({ filler: LARGE }))).status).toBe(413);
   });
 });
@@ -64,8 +64,7 @@ it.each([
   };
   const labels = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, '']));
   const object = kubeObject('kuberik.com/v1alpha1', 'Rollout', 'shop/web', { metadata: { labels } });
-  const { answer } = webhookRoutes(() => call, log).find(({ path }) => path === '/admission/mutate/rollout')!;
-  await answer(reviewing(requestOf({ object })), late);
+  await responseOf('mutate/rollout', { object }, call, { log, late });
   expect([counts.length > 0, logged.length > 0]).toEqual([isRecorded, isRecorded]);
 });
 
@@ -74,8 +73,7 @@ describe('a write whose Gates can’t be read', () => {
   const answerAfter = (code: number) => {
     const listAtMost = () => Promise.reject(new ApiError(code, '', 'the API server fails'));
     const { call, counts } = fakeWebhookCall({ now: 0, cluster: { ...fakeCluster([]), listAtMost } });
-    const { answer } = webhookRoutes(() => call).find(({ path }) => path === FAILS_OPEN)!;
-    return { counts, answering: answer(reviewing(requestOf({ object }))) };
+    return { counts, answering: responseOf(FAILS_OPEN, { object }, call) };
   };
 
   it.each([
@@ -86,7 +84,8 @@ describe('a write whose Gates can’t be read', () => {
   ])('is denied if the API server %s: a tenant can cause that', async (_what, code) => {
     const { answering, counts } = answerAfter(code);
     expect(await answering).toMatchObject({
-      response: { allowed: false, status: { message: expect.stringMatching(/Gates .*can't be read.* try again/) } },
+      allowed: false,
+      status: { message: expect.stringMatching(/Gates .*can't be read.* try again/) },
     });
     expect(counts).toEqual([{ name: 'rollout_hooks_admission_denials_total', labels: { reason: 'limit' } }]);
   });
