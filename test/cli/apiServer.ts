@@ -2,8 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
-import { startLocalServer } from '../support/localServer.ts';
+import { serverOfTest } from '../support/localServer.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => void;
@@ -17,10 +16,9 @@ export interface ApiServer {
 }
 
 export async function apiServer(answer: Answer): Promise<ApiServer> {
-  const server = await startLocalServer((request, response) =>
+  const server = await serverOfTest((request, response) =>
     answer(request, response, new URL(request.url ?? '/', 'http://server')),
   );
-  onTestFinished(server.close);
   const url = `http://${server.host}`;
   return { url, kubeconfig: kubeconfigOf(url), asked: server.requests };
 }

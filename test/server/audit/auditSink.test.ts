@@ -1,21 +1,16 @@
 /** A POST to a sink of the mounted Secret, and the error messages: never with an address or a token. */
 import { writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ServerOptions } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { createAuditSink } from '../../../server/audit/auditSink.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type LocalServer, startLocalServer } from '../../support/localServer.ts';
+import { serverOfTest } from '../../support/localServer.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
 const TOKEN = 'very-secret-token';
-const ended: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ended.splice(0)) await end();
-});
 
 function folderWith(files: Record<string, string>): string {
   const folder = temporaryFolder('sink-');
@@ -28,26 +23,17 @@ function sinkOf(files: Record<string, string>) {
   const note = (fields: object, message: string) => void logged.push(JSON.stringify([fields, message]));
   const folder = folderWith(files);
   const sink = createAuditSink(folder, { info: note, error: note });
-  ended.push(() => sink.close());
+  onTestFinished(() => sink.close());
   return { sink, logged, folder };
 }
 
-async function serverWith(
-  handle: (request: IncomingMessage, response: ServerResponse) => void,
-  tls?: ServerOptions,
-): Promise<LocalServer> {
-  const server = await startLocalServer(handle, tls);
-  ended.push(() => server.close());
-  return server;
-}
-
 const answering = (status: number, headers: Record<string, string> = {}) =>
-  serverWith((_, response) => void response.writeHead(status, headers).end());
+  serverOfTest((_, response) => void response.writeHead(status, headers).end());
 
 describe('an event', () => {
   it('is posted in structured mode', async () => {
     const seen: unknown[] = [];
-    const server = await serverWith(async (request, response) => {
+    const server = await serverOfTest(async (request, response) => {
       const { 'content-type': type, authorization } = request.headers;
       seen.push(request.method, request.url, type, authorization, await text(request));
       response.writeHead(202).end();
@@ -99,7 +85,7 @@ it('a sink with an authority of its own gets the token, and no other', async () 
     seen.push(request.headers.authorization);
     response.writeHead(200).end();
   };
-  const server = await serverWith(take, { cert: certificate, key });
+  const server = await serverOfTest(take, { cert: certificate, key });
   const files = { url: `https://${server.host}/`, token: `${TOKEN}\n` };
   const trusting = sinkOf({ ...files, 'ca.crt': authority.certificate });
   expect(await trusting.sink.post('{}')).toEqual({ outcome: 'taken' });

@@ -1,9 +1,9 @@
 import { KubeConfig } from '@kubernetes/client-node';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { isTooLarge } from '../../../server/cluster/apiError.ts';
 import { createTransport } from '../../../server/cluster/transport.ts';
-import { startLocalServer } from '../../support/localServer.ts';
+import { serverOfTest } from '../../support/localServer.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -11,15 +11,17 @@ afterEach(() => {
 });
 
 /** A transport to an API server of this test. */
-async function connect(handle: Parameters<typeof startLocalServer>[0]) {
+async function connect(handle: Parameters<typeof serverOfTest>[0]) {
   const authority = await createAuthority(Date.now());
   const { certificate, key } = await authority.issue('api-server');
-  const api = await startLocalServer(handle, { cert: certificate, key });
+  const api = await serverOfTest(handle, { cert: certificate, key });
   const config = new KubeConfig();
   const caData = Buffer.from(authority.certificate).toString('base64');
   const cluster = { name: 'c', server: `https://${api.host}`, caData, skipTLSVerify: false };
   config.loadFromClusterAndUser(cluster, { name: 'u' });
-  return { api, transport: createTransport(config, { maxSockets: 2 }) };
+  const transport = createTransport(config, { maxSockets: 2 });
+  onTestFinished(transport.close);
+  return { api, transport };
 }
 
 it('a path that cannot be sent is an error of that request, and of nothing else', async () => {
@@ -36,24 +38,21 @@ it('a path that cannot be sent is an error of that request, and of nothing else'
 });
 
 it('an answer that is too long for a string is an error of that request, and of nothing else', async () => {
-  const { api, transport } = await connect((_, response) => response.end('{}'));
+  const { transport } = await connect((_, response) => response.end('{}'));
   expect(await transport.send({ path: '/api' })).toEqual({});
   vi.spyOn(Buffer, 'concat').mockImplementationOnce(() => {
     throw new Error('Cannot create a string longer than 0x1fffffe8 characters');
   });
   await expect(transport.send({ path: '/api' })).rejects.toThrow('GET /api: Cannot create a string longer');
   expect(await transport.send({ path: '/api' })).toEqual({});
-  transport.close();
-  api.close();
 });
 
 it('an answer with more bytes than the request allows is not read to its end', async () => {
   let sent = 0;
-  const { api, transport } = await connect(({ url }, response) => {
+  const { transport } = await connect(({ url }, response) => {
     if (url === '/small') return void response.end('{"metadata":{"managedFields":[{"fieldsV1":{"f:a":{}}}]}}');
     response.on('close', () => {
       sent = response.socket?.bytesWritten ?? 0;
-      api.close();
     });
     const write = () => {
       while (response.write('x'.repeat(65_536)));
@@ -71,7 +70,6 @@ it('an answer with more bytes than the request allows is not read to its end', a
   const error = await transport.send({ path: '/endless', maxBytes: 1_000_000 }).catch((each) => each);
   expect(isTooLarge(error)).toBe(true);
   expect(sent).toBeLessThan(20_000_000);
-  transport.close();
 });
 
 describe('a connection that the API server has closed while it was idle', () => {
@@ -95,8 +93,6 @@ describe('a connection that the API server has closed while it was idle', () => 
     await Promise.all([transport.send({ path: '/a' }), transport.send({ path: '/b' })]);
     expect(await transport.send({ ...request, path: '/c' })).toEqual({});
     expect(api.requests.filter((line) => line.endsWith('/c'))).toHaveLength(3);
-    transport.close();
-    api.close();
   });
 
   it.each(['POST', 'PUT', 'DELETE', 'PATCH'] as const)('a %s may have been done: it fails', async (method) => {
@@ -104,8 +100,6 @@ describe('a connection that the API server has closed while it was idle', () => 
     await transport.send({ path: '/a' });
     await expect(transport.send({ method, path: '/c', body: {} })).rejects.toThrow(`${method} /c: socket hang up`);
     expect(api.requests).toHaveLength(2);
-    transport.close();
-    api.close();
   });
 
   it.each([
@@ -124,15 +118,11 @@ describe('a connection that the API server has closed while it was idle', () => 
     await Promise.all([transport.send({ path: '/a' }), transport.send({ path: '/b' })]);
     await expect(transport.send({ path: '/c', timeoutMs: 100 })).rejects.toThrow(message);
     expect(api.requests.filter((line) => line.endsWith('/c'))).toHaveLength(1);
-    transport.close();
-    api.close();
   });
 
   it('a read that fails on a new connection too is an error', async () => {
     const { api, transport } = await connect(({ socket }) => socket.destroy());
     await expect(transport.send({ path: '/c' })).rejects.toThrow('GET /c: socket hang up');
     expect(api.requests).toHaveLength(1);
-    transport.close();
-    api.close();
   });
 });

@@ -1,10 +1,10 @@
 import { json } from 'node:stream/consumers';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { NamespacedName, ObjectName } from '../../../api/kubernetes.ts';
 import type { EventRecord } from '../../../api/ports.ts';
 import { fluxEventOf } from '../../../server/events/fluxEvent.ts';
 import { createNotifier } from '../../../server/events/notification.ts';
-import { type LocalServer, startLocalServer } from '../../support/localServer.ts';
+import { serverOfTest } from '../../support/localServer.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const AT = Date.parse('2026-01-02T12:00:00Z');
@@ -33,20 +33,14 @@ const CLOSED: EventRecord = {
   commands: [['To open it', 'kubectl rollouts open freeze -n flux-system']],
 };
 
-const servers: LocalServer[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close();
-});
-
 /** A receiver with these answers in turn; the last one is repeated, and 0 never answers. */
 async function receiver(...statuses: number[]) {
   const received: any[] = [];
-  const server = await startLocalServer(async (request, response) => {
+  const server = await serverOfTest(async (request, response) => {
     const status = statuses[Math.min(received.length, statuses.length - 1)]!;
     received.push(await json(request));
     if (status > 0) response.writeHead(status, { location: '/elsewhere' }).end();
   });
-  servers.push(server);
   return { received, address: `http://${server.host}/` };
 }
 

@@ -1,27 +1,19 @@
 import { createHash } from 'node:crypto';
-import { afterEach, describe, expect, it } from 'vitest';
-import { type LocalServer, startLocalServer } from '../../support/localServer.ts';
+import { describe, expect, it } from 'vitest';
+import { serverOfTest } from '../../support/localServer.ts';
 import { cacheOn, pullSecret, registryObjects } from './cacheFixture.ts';
 
 const manifest = (version: string) => JSON.stringify({ annotations: { 'org.opencontainers.image.version': version } });
 const digestOf = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 const BASIC = `Basic ${Buffer.from('jo:s3cret').toString('base64')}`;
 
-const servers: LocalServer[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close();
-});
-
 /** Answers by the current `state`; 401 until the password is sent if `locked`. */
-async function registry(state: { body?: string; status?: number; locked?: boolean } = {}) {
-  const server = await startLocalServer((request, response) => {
+const registry = (state: { body?: string; status?: number; locked?: boolean } = {}) =>
+  serverOfTest((request, response) => {
     if (state.locked && request.headers.authorization !== BASIC) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
     } else response.writeHead(state.status ?? 200).end(state.body ?? manifest('1.1.0'));
   });
-  servers.push(server);
-  return server;
-}
 
 describe('a lookup', () => {
   it('answers at once, and fetches in the background', async () => {
@@ -91,9 +83,8 @@ describe('a lookup', () => {
   });
 
   it('of one namespace does not wait for a registry of another that hangs', async () => {
-    const hanging = await startLocalServer(() => {});
+    const hanging = await serverOfTest(() => {});
     const server = await registry();
-    servers.push(hanging);
     const of = registryObjects(hanging.host);
     of.objects['imagerepositories other/web'] = { spec: { image: `${server.host}/acme/web`, insecure: true } };
     const cache = cacheOn(of);
@@ -188,8 +179,7 @@ describe('Q12: a failure', () => {
   });
 
   it('of a slow registry ends by itself', async () => {
-    const server = await startLocalServer(() => {});
-    servers.push(server);
+    const server = await serverOfTest(() => {});
     const cache = cacheOn(registryObjects(server.host), 100);
     expect(await cache.settled()).toBeUndefined();
     expect(cache.warnings).toEqual([`${server.host} did not answer in time`]);

@@ -1,24 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { fetchManifest, type ManifestRequest } from '../../../server/registry/fetchManifest.ts';
 import { registrySockets } from '../../../server/registry/sockets.ts';
-import { type LocalServer, startLocalServer } from '../../support/localServer.ts';
+import { type LocalServer, serverOfTest } from '../../support/localServer.ts';
 
 const MANIFEST = JSON.stringify({ annotations: { 'org.opencontainers.image.version': '1.1.0' } });
 const DIGEST = `sha256:${createHash('sha256').update(MANIFEST).digest('hex')}`;
-
-const servers: LocalServer[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close();
-});
-
-async function start(handle: (request: IncomingMessage, response: ServerResponse, server: LocalServer) => void) {
-  const server = await startLocalServer(handle);
-  servers.push(server);
-  return server;
-}
 
 function fetchFrom({ host }: LocalServer, rest: Partial<ManifestRequest> = {}) {
   return fetchManifest({
@@ -37,7 +26,7 @@ const BASIC = `Basic ${Buffer.from('jo:s3cret').toString('base64')}`;
 describe('a manifest', () => {
   it('is requested by tag, in all its media types', async () => {
     let accept: string | undefined;
-    const server = await start((request, response) => {
+    const server = await serverOfTest((request, response) => {
       accept = request.headers.accept;
       response.end(MANIFEST);
     });
@@ -47,7 +36,7 @@ describe('a manifest', () => {
   });
 
   it('of a digest has to be that one', async () => {
-    const server = await start((_, response) => response.end(MANIFEST));
+    const server = await serverOfTest((_, response) => response.end(MANIFEST));
     expect((await fetchFrom(server, { reference: DIGEST })).digest).toBe(DIGEST);
     const other = `sha256:${'0'.repeat(64)}`;
     await expect(fetchFrom(server, { reference: other })).rejects.toThrow(`answers ${other} with another manifest`);
@@ -58,7 +47,7 @@ describe('authentication', () => {
   const BEARER = (host: string) => `Bearer realm="http://${host}/token",service="reg"`;
 
   function tokenRegistry(grant: (request: IncomingMessage, body: string) => string | undefined) {
-    return start((request, response, server) => {
+    return serverOfTest((request, response, server) => {
       let body = '';
       request.on('data', (chunk) => {
         body += chunk;
@@ -93,7 +82,7 @@ describe('authentication', () => {
   });
 
   it('an identity token is not sent on by a redirect', async () => {
-    const server = await start((request, response, { host }) => {
+    const server = await serverOfTest((request, response, { host }) => {
       if (request.method === 'POST') response.writeHead(307, { location: '/elsewhere' }).end();
       else response.writeHead(401, { 'www-authenticate': BEARER(host) }).end();
     });
@@ -103,7 +92,7 @@ describe('authentication', () => {
   });
 
   it('an identity token does not wait for a slow token server', async () => {
-    const server = await start((request, response, { host }) => {
+    const server = await serverOfTest((request, response, { host }) => {
       if (request.method !== 'POST') response.writeHead(401, { 'www-authenticate': BEARER(host) }).end();
     });
     const credentials = { kind: 'identityToken', token: 'I' } as const;
@@ -115,7 +104,7 @@ describe('authentication', () => {
     [429, 'Unavailable'],
     [500, 'Unavailable'],
   ])('a token server that answers %i is %s', async (status, failure) => {
-    const server = await start((request, response, { host }) => {
+    const server = await serverOfTest((request, response, { host }) => {
       if (request.url?.startsWith('/token')) response.writeHead(status).end();
       else response.writeHead(401, { 'www-authenticate': BEARER(host) }).end();
     });
@@ -129,7 +118,7 @@ describe('authentication', () => {
   });
 
   it('Basic', async () => {
-    const server = await start((request, response) => {
+    const server = await serverOfTest((request, response) => {
       if (request.headers.authorization === BASIC) response.end(MANIFEST);
       else response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
     });
@@ -145,13 +134,15 @@ describe('authentication', () => {
     ['Negotiate', 'requires an unknown kind of authentication'],
     ['', 'requires an unknown kind of authentication'],
   ])('%j is not followed', async (challenge, message) => {
-    const server = await start((_, response) => response.writeHead(401, { 'www-authenticate': challenge }).end());
+    const server = await serverOfTest((_, response) =>
+      response.writeHead(401, { 'www-authenticate': challenge }).end(),
+    );
     await expect(fetchFrom(server, { credentials: JO })).rejects.toThrow(message);
     expect(server.requests).toHaveLength(1);
   });
 
   it.each(['{}', '{"token": 7}', '{"token": "a b"}', 'null', 'T'])('the token answer %s gives none', async (answer) => {
-    const server = await start((request, response, { host }) => {
+    const server = await serverOfTest((request, response, { host }) => {
       if (request.url?.startsWith('/token')) response.end(answer);
       else response.writeHead(401, { 'www-authenticate': BEARER(host) }).end();
     });
@@ -161,28 +152,28 @@ describe('authentication', () => {
 
 describe('a bad registry', () => {
   it('that is slow is aborted', async () => {
-    const server = await start(() => {});
+    const server = await serverOfTest(() => {});
     await expect(fetchFrom(server, { timeoutMs: 100 })).rejects.toThrow(`${server.host} did not answer in time`);
   });
 
   it('that is slow in the middle of its answer is aborted', async () => {
-    const server = await start((_, response) => response.write('{'));
+    const server = await serverOfTest((_, response) => response.write('{'));
     await expect(fetchFrom(server, { timeoutMs: 100 })).rejects.toThrow('did not answer in time');
   });
 
   it.each([500, 503])('that answers %i is reported', async (status) => {
-    const server = await start((_, response) => response.writeHead(status).end('s3cret'));
+    const server = await serverOfTest((_, response) => response.writeHead(status).end('s3cret'));
     await expect(fetchFrom(server)).rejects.toThrow(`${server.host} answers ${status} for ${server.host}/acme/web`);
   });
 
   it('without the tag', async () => {
-    const server = await start((_, response) => response.writeHead(404).end());
+    const server = await serverOfTest((_, response) => response.writeHead(404).end());
     await expect(fetchFrom(server)).rejects.toThrow(`${server.host}/acme/web has no 1.1.0`);
   });
 
   it.each([true, false])('with a manifest of 100 MB is not read to its end (length given: %s)', async (hasLength) => {
     let sent = 0;
-    const server = await start((_, response) => {
+    const server = await serverOfTest((_, response) => {
       response.writeHead(200, hasLength ? { 'content-length': 100e6 } : {});
       const chunk = Buffer.alloc(1e6, ' ');
       const more = () => {
@@ -200,38 +191,39 @@ describe('a bad registry', () => {
 
   it('with so many lists that parsing it would hold up the process is refused', async () => {
     const body = `{"a":${'['.repeat(500_000)}${']'.repeat(500_000)}}`;
-    const server = await start((_, response) => response.end(body));
+    const server = await serverOfTest((_, response) => response.end(body));
     await expect(fetchFrom(server)).rejects.toThrow('answers with too many fields');
   });
 
   it('that redirects for ever', async () => {
-    const server = await start((request, response) => response.writeHead(307, { location: request.url }).end());
+    const server = await serverOfTest((request, response) => response.writeHead(307, { location: request.url }).end());
     await expect(fetchFrom(server)).rejects.toThrow('redirects more than 3 times');
     expect(server.requests).toHaveLength(4);
   });
 
   it('that redirects to another host is not followed there', async () => {
-    const other = await start((_, response) => response.end(MANIFEST));
-    const server = await start((_, response) => response.writeHead(302, { location: `http://${other.host}/` }).end());
+    const other = await serverOfTest((_, response) => response.end(MANIFEST));
+    const server = await serverOfTest((_, response) =>
+      response.writeHead(302, { location: `http://${other.host}/` }).end(),
+    );
     await expect(fetchFrom(server, { credentials: JO })).rejects.toThrow('redirects elsewhere');
     expect(other.requests).toEqual([]);
   });
 
   it('that redirects to itself without TLS is not followed there', async () => {
-    const plain = await start((_, response) => response.end(MANIFEST));
+    const plain = await serverOfTest((_, response) => response.end(MANIFEST));
     const authority = await createAuthority(Date.now());
     const { certificate: cert, key } = await authority.issue('127.0.0.1');
     const redirect = (_: IncomingMessage, response: ServerResponse) =>
       response.writeHead(302, { location: `http://${plain.host}/` }).end();
-    const server = await startLocalServer(redirect, { cert, key });
-    servers.push(server);
+    const server = await serverOfTest(redirect, { cert, key });
     const trust = { ca: [authority.certificate] };
     await expect(fetchFrom(server, { credentials: JO, insecure: false, trust })).rejects.toThrow('redirects elsewhere');
     expect(plain.requests).toEqual([]);
   });
 
   it('that redirects on itself is followed', async () => {
-    const server = await start((request, response) => {
+    const server = await serverOfTest((request, response) => {
       if (request.url?.startsWith('/v2/')) response.writeHead(307, { location: '/elsewhere' }).end();
       else response.end(MANIFEST);
     });
@@ -239,12 +231,12 @@ describe('a bad registry', () => {
   });
 
   it.each(['not json', '7', ''])('that answers %j', async (body) => {
-    const server = await start((_, response) => response.end(body));
+    const server = await serverOfTest((_, response) => response.end(body));
     await expect(fetchFrom(server)).rejects.toThrow('something other than a JSON object');
   });
 
   it('that is missing, or speaks HTTP instead of HTTPS', async () => {
-    const server = await start((_, response) => response.end(MANIFEST));
+    const server = await serverOfTest((_, response) => response.end(MANIFEST));
     await expect(fetchFrom(server, { insecure: false })).rejects.toThrow(`${server.host} cannot be reached`);
     server.close();
     await expect(fetchFrom(server)).rejects.toThrow(/cannot be reached \(ECONNREFUSED\)/);
@@ -252,7 +244,7 @@ describe('a bad registry', () => {
 
   it('never gets a secret into the error', async () => {
     const token = 's3cret\nheader';
-    const server = await start((_, response) => response.writeHead(401).end());
+    const server = await serverOfTest((_, response) => response.writeHead(401).end());
     const error = await fetchFrom(server, { credentials: { kind: 'registryToken', token } }).catch((e: Error) => e);
     expect(String((error as Error).stack)).not.toContain('s3cret');
   });

@@ -1,21 +1,13 @@
 /** Allowed addresses of a registry: tenants set its name, and a registry sets redirects. */
 import { networkInterfaces } from 'node:os';
 import { request } from 'undici';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RegistryError } from '../../../server/registry/error.ts';
 import { boundedFetch } from '../../../server/registry/http.ts';
 import { isLocalAddress, registrySockets } from '../../../server/registry/sockets.ts';
-import { type LocalServer, startLocalServer } from '../../support/localServer.ts';
+import { type LocalServer, serverOfTest } from '../../support/localServer.ts';
 
-const servers: LocalServer[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close();
-});
-async function started(...more: [address?: string]): Promise<LocalServer> {
-  const server = await startLocalServer((_, response) => response.end('{}'), undefined, ...more);
-  servers.push(server);
-  return server;
-}
+const started = (...more: [address?: string]) => serverOfTest((_, response) => response.end('{}'), undefined, ...more);
 const portOf = ({ host }: LocalServer) => host.split(':').at(-1);
 const ask = (url: string, sockets = registrySockets({ allowLocal: false })) =>
   boundedFetch({ url: new URL(url), maxBytes: 100, signal: AbortSignal.timeout(5000), dispatcher: sockets.shared });

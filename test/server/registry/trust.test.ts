@@ -3,26 +3,22 @@
  * certificate.
  */
 import type { TLSSocket } from 'node:tls';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   type CertificateAuthority,
   createAuthority,
   type KeyPair,
 } from '../../../dev/local/controlPlane/certificates.ts';
 import { trustOf } from '../../../server/registry/trust.ts';
-import { type LocalServer, startLocalServer } from '../../support/localServer.ts';
+import { serverOfTest } from '../../support/localServer.ts';
 import { cacheOn, registryObjects } from './cacheFixture.ts';
 
 let authority: CertificateAuthority;
 let serving: KeyPair;
 let client: KeyPair;
-const servers: LocalServer[] = [];
 beforeAll(async () => {
   authority = await createAuthority(Date.now());
   [serving, client] = [await authority.issue('registry'), await authority.issue('hooks')];
-});
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close();
 });
 
 const encoded = (data: Record<string, string>) =>
@@ -59,11 +55,10 @@ describe('a registry with an authority of its own', () => {
   /** Its metadata has the name in the client's certificate as version. */
   async function registry(data: () => Record<string, string>, repository: object = {}) {
     const tls = { cert: serving.certificate, key: serving.key, requestCert: true, rejectUnauthorized: false };
-    const server = await startLocalServer((request, response) => {
+    const server = await serverOfTest((request, response) => {
       const name = (request.socket as TLSSocket).getPeerCertificate().subject?.CN ?? 'nobody';
       response.end(JSON.stringify({ annotations: { 'org.opencontainers.image.version': name } }));
     }, tls);
-    servers.push(server);
     const of = registryObjects(server.host, { insecure: false, certSecretRef: { name: 'certs' }, ...repository });
     of.objects['secrets demo/certs'] = { data: encoded(data()) };
     return { of, server, cache: cacheOn(of) };
