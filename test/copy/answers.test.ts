@@ -1,6 +1,6 @@
 /** Every request of a copy with every unexpected answer of a registry: the outcome of the copy, and its message. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { CopyOutcome } from '../../core/releaseCopy/outcome.ts';
 import { copyHere } from './command.ts';
 import { type FakeRegistry, image, startFakeRegistry } from './fakeRegistry.ts';
@@ -9,22 +9,16 @@ type Side = 'source' | 'target';
 type Meddle = FakeRegistry['meddle'];
 
 const TAG = '1.0.0';
-const sides = {} as Record<Side, FakeRegistry>;
+const sides: Record<Side, FakeRegistry> = { source: await startFakeRegistry(), target: await startFakeRegistry() };
 /** Answers of a side to the requests for one repository: each case has its own, and they run in parallel. */
 const meddlers = { source: new Map<string, Meddle>(), target: new Map<string, Meddle>() };
 
-beforeAll(async () => {
-  for (const side of ['source', 'target'] as const) {
-    sides[side] = await startFakeRegistry();
-    sides[side].meddle = (request, response) => {
-      const repository = /^\/v2\/([^/]+)\//.exec(request.url!)?.[1] ?? '';
-      return meddlers[side].get(repository)?.(request, response) ?? false;
-    };
-  }
-});
-afterAll(() => {
-  for (const side of Object.values(sides)) side.close();
-});
+for (const side of ['source', 'target'] as const) {
+  sides[side].meddle = (request, response) => {
+    const repository = /^\/v2\/([^/]+)\//.exec(request.url!)?.[1] ?? '';
+    return meddlers[side].get(repository)?.(request, response) ?? false;
+  };
+}
 
 interface Step {
   what: string;

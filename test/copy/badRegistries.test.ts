@@ -1,29 +1,12 @@
 /** The copy command with misbehaving registries, and its messages. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { copyHere, type Here, mountedLogin } from './command.ts';
-import {
-  answering,
-  type FakeRegistry,
-  image,
-  OCI_INDEX,
-  OCI_MANIFEST,
-  sha256,
-  startFakeRegistry,
-} from './fakeRegistry.ts';
+import { answering, image, OCI_INDEX, OCI_MANIFEST, sha256, startFakeRegistry } from './fakeRegistry.ts';
 
-let source: FakeRegistry;
-let target: FakeRegistry;
-let storage: FakeRegistry;
-
-beforeAll(async () => {
-  source = await startFakeRegistry();
-  target = await startFakeRegistry();
-  storage = await startFakeRegistry();
-});
-afterAll(() => {
-  for (const registry of [source, target, storage]) registry?.close();
-});
+const source = await startFakeRegistry();
+const target = await startFakeRegistry();
+const storage = await startFakeRegistry();
 beforeEach(() => {
   for (const registry of [source, target, storage]) registry.reset();
 });

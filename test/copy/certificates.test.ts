@@ -1,7 +1,7 @@
 /** Registries with a certificate authority of their own, one of which requires a client certificate. */
 import type { TLSSocket } from 'node:tls';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type CertificateAuthority, createAuthority, type KeyPair } from '../../dev/local/controlPlane/certificates.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { type CertificateAuthority, createAuthority } from '../../dev/local/controlPlane/certificates.ts';
 import { copyHere, mountedSecret } from './command.ts';
 import { type FakeRegistry, image, startFakeRegistry } from './fakeRegistry.ts';
 
@@ -10,10 +10,6 @@ interface Place {
   registry: FakeRegistry;
 }
 
-let source: Place;
-let target: Place;
-let client: KeyPair;
-
 async function place(): Promise<Place> {
   const authority = await createAuthority(Date.now());
   const { certificate: cert, key } = await authority.issue('registry');
@@ -21,13 +17,8 @@ async function place(): Promise<Place> {
   return { authority, registry: await startFakeRegistry({ cert, key, ...asks }) };
 }
 
-beforeAll(async () => {
-  [source, target] = await Promise.all([place(), place()]);
-  client = await target.authority.issue('writer');
-});
-afterAll(() => {
-  for (const each of [source, target]) each?.registry.close();
-});
+const [source, target] = await Promise.all([place(), place()]);
+const client = await target.authority.issue('writer');
 beforeEach(() => {
   image(source.registry, 'dev', ['one'], '1.0.0');
   target.registry.manifests.clear();

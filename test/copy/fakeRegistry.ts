@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerOptions } from 'node:https';
-import { type LocalServer, startLocalServer } from '../support/localServer.ts';
+import { type LocalServer, serverOfTest } from '../support/localServer.ts';
 
 export interface FakeRegistry {
   host: string;
@@ -22,7 +22,6 @@ export interface FakeRegistry {
   manifest(repository: string, manifest: object, tag?: string): { mediaType: string; digest: string; size: number };
   /** Makes it empty again, and as helpful as at its start. */
   reset(): void;
-  close(): void;
 }
 
 export const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
@@ -31,7 +30,7 @@ const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
 
 /** @param tls uses HTTPS with this certificate */
 export async function startFakeRegistry(tls?: ServerOptions): Promise<FakeRegistry> {
-  const server: LocalServer = await startLocalServer((request, response) => {
+  const server: LocalServer = await serverOfTest((request, response) => {
     registry.authorizations.push(request.headers.authorization);
     if (registry.meddle(request, response)) return;
     const chunks: Buffer[] = [];
@@ -70,7 +69,6 @@ export async function startFakeRegistry(tls?: ServerOptions): Promise<FakeRegist
       registry.hasReferrers = false;
       registry.pageOrigin = '';
     },
-    close: () => server.close(),
   };
   return registry;
 }

@@ -1,21 +1,14 @@
 /** The copy command and registries that give false answers, change during the copy, or never end. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { copyHere, type Here } from './command.ts';
-import { type FakeRegistry, image, OCI_INDEX, OCI_MANIFEST, sha256, startFakeRegistry } from './fakeRegistry.ts';
+import { image, OCI_INDEX, OCI_MANIFEST, sha256, startFakeRegistry } from './fakeRegistry.ts';
 
 const MIB = 1_048_576;
 const TAG = '1.0.0';
 
-let source: FakeRegistry;
-let target: FakeRegistry;
-
-beforeAll(async () => {
-  [source, target] = await Promise.all([startFakeRegistry(), startFakeRegistry()]);
-});
-afterAll(() => {
-  for (const registry of [source, target]) registry?.close();
-});
+const source = await startFakeRegistry();
+const target = await startFakeRegistry();
 beforeEach(() => {
   for (const registry of [source, target]) registry.reset();
 });

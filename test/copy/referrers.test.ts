@@ -1,6 +1,6 @@
 /** What belongs to a release by reference: referrers, by API or tag, and the tags of cosign. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startLocalServer } from '../support/localServer.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { serverOfTest } from '../support/localServer.ts';
 import { copyHere, type Here } from './command.ts';
 import {
   answering,
@@ -12,15 +12,8 @@ import {
   startFakeRegistry,
 } from './fakeRegistry.ts';
 
-let source: FakeRegistry;
-let target: FakeRegistry;
-
-beforeAll(async () => {
-  [source, target] = await Promise.all([startFakeRegistry(), startFakeRegistry()]);
-});
-afterAll(() => {
-  for (const registry of [source, target]) registry?.close();
-});
+const source = await startFakeRegistry();
+const target = await startFakeRegistry();
 beforeEach(() => {
   for (const registry of [source, target]) registry.reset();
 });
@@ -59,7 +52,7 @@ describe('referrers of a release', () => {
 
   it('are read from the registry itself, if its link has a path that looks like another host', async () => {
     const asked: (string | undefined)[] = [];
-    const other = await startLocalServer((request, response) => {
+    const other = await serverOfTest((request, response) => {
       asked.push(request.url);
       response.writeHead(404).end();
     });
@@ -69,7 +62,6 @@ describe('referrers of a release', () => {
     source.pageOrigin = `http://${source.host}//${other.host}`;
     expect((await copy()).result.outcome).toBe('Copied');
     expect(asked).toEqual([]);
-    other.close();
   });
 
   it('are listed under a tag if the target has no API for them, next to other clients’ entries', async () => {

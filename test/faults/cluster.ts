@@ -1,22 +1,20 @@
 /**
  * The control plane of faults.test.ts. Its hook server takes calls from outside and notifies a notification-controller.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { freePort } from '../../dev/local/process/ports.ts';
 import { playNotificationController } from '../cluster/support/notificationController.ts';
 import { ownCluster } from '../cluster/support/ownCluster.ts';
 import { startIssuer } from '../server/oidc/issuer.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 export const issuer = await startIssuer();
 export const controller = await playNotificationController();
 export const receiverPort = await freePort();
 export const inputsPort = await freePort();
 
-const folder = mkdtempSync(join(tmpdir(), 'issuer-'));
-const issuerCa = join(folder, 'ca.crt');
+const issuerCa = join(temporaryFolder('issuer-'), 'ca.crt');
 writeFileSync(issuerCa, issuer.ca);
 export const { cluster, view } = await ownCluster({
   hookEnv: {
@@ -26,11 +24,6 @@ export const { cluster, view } = await ownCluster({
     NODE_EXTRA_CA_CERTS: issuerCa,
     EVENTS_ADDR: controller.address,
   },
-});
-afterAll(() => {
-  issuer.close();
-  controller.stop();
-  rmSync(folder, { recursive: true });
 });
 
 /** Resolves when the process is gone. */

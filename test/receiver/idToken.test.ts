@@ -1,12 +1,12 @@
 /** Calls with ID tokens of a real issuer, from HTTP to the Gate. */
 import type { Express } from 'express';
 import request from 'supertest';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../api/types.ts';
 import { createReceiver, RECEIVER_LIMITS } from '../../receiver/index.ts';
 import { createIdTokenVerifier } from '../../server/oidc/verifier.ts';
 import { gate } from '../core/gate/gate.ts';
-import { type Issuer, KEYS, startIssuer } from '../server/oidc/issuer.ts';
+import { KEYS, startIssuer } from '../server/oidc/issuer.ts';
 import { receiver, T0 } from './receiverSetup.ts';
 
 const PATH = '/hook/platform/freeze';
@@ -14,11 +14,7 @@ const AUDIENCE = `https://gates.example.com${PATH}`;
 const SUB = 'repo:org/app:ref:refs/heads/main';
 const REQUESTED = 'close.gate.fluxcd.io/requestedAt';
 
-let issuer: Issuer;
-beforeAll(async () => {
-  issuer = await startIssuer();
-});
-afterAll(() => issuer?.close());
+const issuer = await startIssuer();
 
 type Oidc = NonNullable<NonNullable<Gate['spec']['receiver']>['oidc']>;
 

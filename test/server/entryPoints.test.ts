@@ -2,33 +2,20 @@
 import { once } from 'node:events';
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type CertificateAuthority, createAuthority, type KeyPair } from '../../dev/local/controlPlane/certificates.ts';
-import { admit, ask, createServerSetup, type Program, type ServerSetup } from './program.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createAuthority, type KeyPair } from '../../dev/local/controlPlane/certificates.ts';
+import { admit, ask, createServerSetup, type Program, until } from './program.ts';
 
-const POLL_MS = 10;
-// Each test starts processes, possibly on a busy machine.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-let setup: ServerSetup;
-let program: Program;
-let clients: CertificateAuthority;
-let foreign: CertificateAuthority;
 const HOUR = 3_600_000;
-
-beforeAll(async () => {
-  setup = await createServerSetup((_request, response) => void response.writeHead(404).end('{}'));
-  clients = await createAuthority(Date.now(), { name: 'clients' });
-  foreign = await createAuthority(Date.now(), { name: 'clients' });
-  writeFileSync(join(setup.dir, 'clients.crt'), clients.certificate);
-  program = await setup.start({
-    WEBHOOK_CLIENT_CA: join(setup.dir, 'clients.crt'),
-    WEBHOOK_CLIENT_NAMES: 'kube-apiserver, other.example',
-  });
+const setup = await createServerSetup();
+const clients = await createAuthority(Date.now(), { name: 'clients' });
+const foreign = await createAuthority(Date.now(), { name: 'clients' });
+writeFileSync(join(setup.dir, 'clients.crt'), clients.certificate);
+const program = await setup.start({
+  WEBHOOK_CLIENT_CA: join(setup.dir, 'clients.crt'),
+  WEBHOOK_CLIENT_NAMES: 'kube-apiserver, other.example',
 });
-afterAll(() => setup.dispose());
 
 const shown = ({ certificate, key }: KeyPair) => ({ cert: certificate, key });
 
@@ -115,9 +102,6 @@ describe('a certificate that is replaced', () => {
       ({ status }) => status === 200,
       () => false,
     );
-  const until = async (condition: () => boolean | Promise<boolean>) => {
-    while (!(await condition())) await wait(POLL_MS);
-  };
 
   it('an incomplete, expired or missing certificate does not replace the current one; the log reports it once', async () => {
     const files = { cert: join(setup.dir, 'own.crt'), key: join(setup.dir, 'own.key') };
@@ -212,16 +196,16 @@ describe('the hooks', () => {
     expect(await statuses()).toEqual([400, 401]);
     writeFileSync(file('previous'), 'one');
     writeFileSync(file('token'), 'two');
-    while ((await statuses())[1] === 401) await wait(POLL_MS);
+    await until(async () => (await statuses())[1] !== 401);
     expect(await statuses()).toEqual([400, 400]);
     rmSync(file('previous'));
-    while ((await statuses())[0] === 400) await wait(POLL_MS);
+    await until(async () => (await statuses())[0] !== 400);
     expect(await statuses()).toEqual([401, 400]);
   });
 
   it('an empty token does not replace the current one, and fails the start', async () => {
     writeFileSync(file('token'), '\n');
-    while (!own.log().includes('an empty token')) await wait(POLL_MS);
+    await until(() => own.log().includes('an empty token'));
     expect((await sync('Bearer two')).status).toBe(400);
     expect((await sync('Bearer ')).status).toBe(401);
     await expect(setup.start({ HOOKS_TOKEN_FILE: file('token') })).rejects.toThrow(/token is empty: an empty token/);

@@ -1,24 +1,12 @@
 /** No client can use up admission's connections to the API server. */
-import type { RequestListener } from 'node:http';
 import { request as plainRequest } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { objectOf } from '../support/objects.ts';
-import { ask, createServerSetup, fluxReview, type Program, reviewOf, type ServerSetup } from './program.ts';
+import { answersNothing, ask, createServerSetup, fluxReview, reviewOf, until } from './program.ts';
 
-const POLL_MS = 10;
-// Each test starts processes, possibly on a busy machine.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-let setup: ServerSetup;
-let program: Program;
-let apiServer: RequestListener;
-beforeAll(async () => {
-  apiServer = (_request, response) => void response.writeHead(404).end('{}');
-  setup = await createServerSetup((request, response) => apiServer(request, response));
-  program = await setup.start();
-});
-afterAll(() => setup.dispose());
+let apiServer = answersNothing;
+const setup = await createServerSetup((request, response) => apiServer(request, response));
+const program = await setup.start();
 
 it('HealthChecks whose reads hang do not use up the connections of admission', async () => {
   let held = 0;
@@ -44,7 +32,7 @@ it('HealthChecks whose reads hang do not use up the connections of admission', a
     return call;
   });
   // As many as the connection pool of HealthChecks.
-  while (held < 16) await wait(POLL_MS);
+  await until(() => held >= 16);
   const review = JSON.stringify(fluxReview());
   const answers = Array.from({ length: 20 }, () =>
     ask({ port: program.webhookPort, path: '/admission/mutate/flux', ca: program.ca, agent: false }, review),
@@ -72,7 +60,7 @@ it('reviews whose reads hang do not use up the connections of those that fail op
     ask(to('/admission/mutate/flux'), review({ 'gate.fluxcd.io/gates': names(i) })).catch(() => {}),
   );
   // As many as the connection pool of reviews that fail closed.
-  while (held < 64) await wait(POLL_MS);
+  await until(() => held >= 64);
   const apart = ['flux-fails-open', 'flux-metacontroller'];
   const answers = apart.map((name) => ask(to(`/admission/mutate/${name}`), review({})));
   for (const { status, text } of await Promise.all(answers)) {

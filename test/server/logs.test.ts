@@ -1,23 +1,13 @@
 /** The server's log: its lines, and changes of its level at run time. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { objectOf } from '../support/objects.ts';
-import { ask, createServerSetup, type Program, REVIEW, type ServerSetup } from './program.ts';
+import { ask, createServerSetup, REVIEW } from './program.ts';
 
-// Each test starts processes, possibly on a busy machine.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-let setup: ServerSetup;
-let program: Program;
-let levelFile: string;
-
-beforeAll(async () => {
-  setup = await createServerSetup((_request, response) => void response.writeHead(404).end('{}'));
-  levelFile = join(setup.dir, 'level');
-  program = await setup.start({ LOG_LEVEL_FILE: levelFile });
-});
-afterAll(() => setup.dispose());
+const setup = await createServerSetup();
+const levelFile = join(setup.dir, 'level');
+const program = await setup.start({ LOG_LEVEL_FILE: levelFile });
 
 type Line = Record<string, any>;
 const lines = (): Line[] =>

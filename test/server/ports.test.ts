@@ -1,18 +1,9 @@
 /** Each endpoint answers on the ports that docs/security.md names, and on no other. */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { codeIn, table } from '../docs/tables.ts';
-import { ask, createServerSetup, type Program, type ServerSetup } from './program.ts';
+import { ask, createServerSetup } from './program.ts';
 
-// Starts a process, possibly on a busy machine.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-let setup: ServerSetup;
-let program: Program;
-beforeAll(async () => {
-  setup = await createServerSetup((_request, response) => void response.writeHead(404).end('{}'));
-  program = await setup.start();
-});
-afterAll(() => setup.dispose());
+const program = await (await createServerSetup()).start();
 
 const PORTS = ['hooks, 8080', 'webhook, 8443', 'receiver, 9292', 'inputs, 9443', 'health, 8081'] as const;
 /** A route of each program: any method finds it, and only a wrong path is 404. Inputs need GET, with a token. */

@@ -1,19 +1,26 @@
 /** The server as a process, with an API server that the test provides. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { type Agent, type RequestOptions, request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { vi } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { requestOf } from '../../dev/fakes/requests.ts';
 import { createAuthority } from '../../dev/local/controlPlane/certificates.ts';
 import { kubeconfigOf } from '../../dev/local/controlPlane/users.ts';
 import { freePort } from '../../dev/local/process/ports.ts';
-import { startLocalServer } from '../support/localServer.ts';
+import { atEnd } from '../support/atEnd.ts';
+import { serverOfTest } from '../support/localServer.ts';
 import { objectOf } from '../support/objects.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+
+// The tests start processes, possibly on a busy machine.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const ROOT = join(import.meta.dirname, '../..');
+const POLL_MS = 10;
 
 export interface Program {
   process: ChildProcess;
@@ -32,20 +39,25 @@ export interface Program {
 export interface ServerSetup {
   dir: string;
   start(env?: Record<string, string>): Promise<Program>;
-  dispose(): Promise<void>;
 }
 
-/** `apiServer` answers the program's requests. */
-export async function createServerSetup(apiServer: RequestListener): Promise<ServerSetup> {
-  const dir = mkdtempSync(join(tmpdir(), 'rollout-hooks-'));
+export const answersNothing: RequestListener = (_request, response) => void response.writeHead(404).end('{}');
+
+/** Await it at the top of the file: it ends after the file's last test. `apiServer` answers the programs' requests. */
+export async function createServerSetup(apiServer = answersNothing): Promise<ServerSetup> {
+  const dir = temporaryFolder('rollout-hooks-');
   const authority = await createAuthority(Date.now());
   const { certificate, key } = await authority.issue('rollout-hooks');
   writeFileSync(join(dir, 'tls.crt'), certificate);
   writeFileSync(join(dir, 'tls.key'), key);
-  const api = await startLocalServer(apiServer, { cert: certificate, key });
+  const api = await serverOfTest(apiServer, { cert: certificate, key });
   const access = { url: `https://${api.host}`, ca: authority.certificate, token: 't' };
   writeFileSync(join(dir, 'kubeconfig'), kubeconfigOf('u', access));
   const programs: Program[] = [];
+  atEnd(() => {
+    for (const { process: child } of programs) child.kill('SIGKILL');
+    return Promise.all(programs.map(({ exited }) => exited));
+  });
 
   return {
     dir,
@@ -93,13 +105,12 @@ export async function createServerSetup(apiServer: RequestListener): Promise<Ser
       });
       return program;
     },
-    async dispose() {
-      for (const { process: child } of programs) child.kill('SIGKILL');
-      await Promise.all(programs.map(({ exited }) => exited));
-      api.close();
-      rmSync(dir, { recursive: true });
-    },
   };
+}
+
+/** Polls a condition that changes soon. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await wait(POLL_MS);
 }
 
 export const reviewOf = (object: KubeObject<any, any>) => ({

@@ -1,22 +1,12 @@
 /** A replica that ends during requests of clients that keep their connections as the API server does. */
-import type { RequestListener } from 'node:http';
 import { Agent } from 'node:https';
-import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { admit, ask, createServerSetup, fluxReview, type Program, type ServerSetup } from './program.ts';
-
-const POLL_MS = 10;
-// Each test starts processes, possibly on a busy machine.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+import { expect, it } from 'vitest';
+import { admit, answersNothing, ask, createServerSetup, fluxReview, type Program, until } from './program.ts';
 
 const CLIENTS = 8;
 
-let setup: ServerSetup;
-let apiServer: RequestListener = (_request, response) => void response.writeHead(404).end('{}');
-beforeAll(async () => {
-  setup = await createServerSetup((request, response) => apiServer(request, response));
-});
-afterAll(() => setup.dispose());
+let apiServer = answersNothing;
+const setup = await createServerSetup((request, response) => apiServer(request, response));
 
 const isReady = async (program: Program) => {
   const options = { port: program.webhookPort, path: '/readyz', ca: program.ca, agent: false } as const;
@@ -65,13 +55,13 @@ it('a rolling restart fails no admission request', async () => {
   }
 
   const clients = Array.from({ length: CLIENTS }, client);
-  while (answered < 50) await wait(POLL_MS);
+  await until(() => answered >= 50);
   old.process.kill('SIGTERM');
-  while (await isReady(old)) await wait(POLL_MS);
+  await until(async () => !(await isReady(old)));
   target = next;
   expect(await old.exited).toBe(0);
   const before = answeredByNext;
-  while (answeredByNext < before + 50) await wait(POLL_MS);
+  await until(() => answeredByNext >= before + 50);
   ended = true;
   await Promise.all(clients);
   expect(failures).toEqual([]);
@@ -92,7 +82,7 @@ it('a request that is running at the end is answered, and no other is accepted',
   const answer = ask(options, JSON.stringify(fluxReview()));
   await asked;
   program.process.kill('SIGTERM');
-  while (await accepts(program)) await wait(POLL_MS);
+  await until(async () => !(await accepts(program)));
   release();
   expect((await answer).status).toBe(200);
   expect(await program.exited).toBe(0);

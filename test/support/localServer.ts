@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { atEnd } from './atEnd.ts';
 
 export interface LocalServer {
   /** `127.0.0.1:port`, or the address it was started on. */
@@ -38,9 +38,9 @@ export async function startLocalServer(
   return server;
 }
 
-/** A server that ends with the test. */
+/** A server that ends with the test, or with the file. */
 export const serverOfTest: typeof startLocalServer = async (...options) => {
   const server = await startLocalServer(...options);
-  onTestFinished(server.close);
+  atEnd(server.close);
   return server;
 };

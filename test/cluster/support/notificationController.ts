@@ -1,6 +1,6 @@
 /** A fake notification-controller, which records posted events in order and can stop answering. */
 import { json } from 'node:stream/consumers';
-import { startLocalServer } from '../../support/localServer.ts';
+import { serverOfTest } from '../../support/localServer.ts';
 import { waitFor } from './waitFor.ts';
 
 export interface Notification {
@@ -22,14 +22,13 @@ export interface PlayedController {
   hang(): void;
   /** Requests that wait for an answer. */
   hanging(): number;
-  stop(): void;
 }
 
 export async function playNotificationController(): Promise<PlayedController> {
   const events: Notification[] = [];
   let hangs = false;
   let hanging = 0;
-  const server = await startLocalServer(async (request, response) => {
+  const server = await serverOfTest(async (request, response) => {
     if (hangs) {
       hanging += 1;
       return;
@@ -59,6 +58,5 @@ export async function playNotificationController(): Promise<PlayedController> {
       hangs = true;
     },
     hanging: () => hanging,
-    stop: server.close,
   };
 }

@@ -1,5 +1,5 @@
 /** docs/notifications.md with the real notification-controller: the messages that its Provider sends. */
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { freePort } from '../../../dev/local/process/ports.ts';
 import { type AnyObject, gate, ref, waitFor } from '../../cluster/support/cluster.ts';
 import { exampleObjects } from '../../cluster/support/examples.ts';
@@ -11,7 +11,6 @@ import { realFluxSetup } from './realFluxSetup.ts';
 const eventsAddress = `127.0.0.1:${await freePort()}`;
 const setup = realFluxSetup({ eventsAddress, hookEnv: { EVENTS_ADDR: `http://${eventsAddress}/` } });
 const chat = await playNotificationController();
-afterAll(() => chat.stop());
 
 it('a chat gets one message about a freeze by the Alert of the examples, and none about other namespaces', async () => {
   const { ns, view } = setup;

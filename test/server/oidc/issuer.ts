@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type CryptoKey, exportJWK, generateKeyPair, type JSONWebKeySet, type JWTPayload, SignJWT } from 'jose';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
-import { startLocalServer } from '../../support/localServer.ts';
+import { serverOfTest } from '../../support/localServer.ts';
 
 export const CONFIGURATION = '/.well-known/openid-configuration';
 export const KEYS = '/keys';
@@ -27,7 +27,6 @@ export interface Issuer {
   answers: Map<string, Handle>;
   publish(...keys: SigningKey[]): Promise<void>;
   sign(claims: JWTPayload, key?: SigningKey): Promise<string>;
-  close(): void;
 }
 
 export async function newKey(kid: string, alg = 'RS256'): Promise<SigningKey> {
@@ -39,7 +38,7 @@ export async function startIssuer(): Promise<Issuer> {
   const { certificate, key: tlsKey } = await authority.issue('issuer');
   const answers = new Map<string, Handle>();
   let keySet: JSONWebKeySet = { keys: [] };
-  const server = await startLocalServer(
+  const server = await serverOfTest(
     (request, response) => {
       const replaced = answers.get(request.url!);
       if (replaced) return replaced(request, response);
@@ -68,7 +67,6 @@ export async function startIssuer(): Promise<Issuer> {
     },
     sign: (claims, { alg, kid, privateKey } = issuer.key) =>
       new SignJWT(claims).setProtectedHeader({ alg, kid, typ: 'JWT' }).sign(privateKey),
-    close: server.close,
   };
   await issuer.publish(issuer.key);
   return issuer;

@@ -1,24 +1,19 @@
 /** ID tokens of a real issuer: valid ones, and the cost of bad, slow and large answers of an issuer. */
 import { exportSPKI, SignJWT, UnsecuredJWT } from 'jose';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { SERVER_LIMITS } from '../../../server/http/serverLimits.ts';
 import { createIdTokenVerifier, type IssuerOptions } from '../../../server/oidc/verifier.ts';
-import { CONFIGURATION, type Handle, type Issuer, KEYS, newKey, type SigningKey, startIssuer } from './issuer.ts';
+import { CONFIGURATION, type Handle, type Issuer, KEYS, newKey, startIssuer } from './issuer.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
 const S = NOW / 1000;
 const { idTokenSeconds, idTokenClockSeconds, issuerBytes, issuerKeysSeconds, issuerPauseSeconds } = SERVER_LIMITS;
 
-let issuer: Issuer;
+const issuer = await startIssuer();
+const strangers = [await newKey('first'), await newKey('unknown')];
 let clock = 0;
 let verify: ReturnType<typeof verifying>;
-let strangers: SigningKey[];
 
-beforeAll(async () => {
-  issuer = await startIssuer();
-  strangers = [await newKey('first'), await newKey('unknown')];
-});
-afterAll(() => issuer?.close());
 beforeEach(async () => {
   issuer.answers.clear();
   issuer.requests.length = 0;
@@ -196,7 +191,6 @@ describe('the keys', () => {
 
   it('of one issuer do not vouch for another', async () => {
     const other = await startIssuer();
-    onTestFinished(other.close);
     expect(await verify(await other.sign(claims()))).toMatchObject({ isTemporary: false });
   });
 });
