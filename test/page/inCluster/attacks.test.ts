@@ -2,8 +2,9 @@
  * Attacks on the page in a cluster: requests of a browser, an issuer or a neighbour, and the resulting requests to the
  * API server.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Issuer, startIssuer } from '../../../dev/page/localIssuer.ts';
+import { describe, expect, it } from 'vitest';
+import { startIssuer } from '../../../dev/page/localIssuer.ts';
+import { atEnd } from '../../support/atEnd.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Lie, lyingIssuer } from './lyingIssuer.ts';
 import {
@@ -33,14 +34,10 @@ const act = { action: { type: 'pin', object: { kind: 'Rollout', namespace: 'shop
 const POST = { method: 'POST', body: JSON.stringify({ ...act, dryRun: true }) };
 
 let now = Date.now();
-let issuer: Issuer;
 let setup: PageSetup;
-beforeAll(async () => {
-  issuer = await startIssuer(ACCOUNTS, `${ORIGIN}/signed-in`);
-});
-afterAll(() => issuer.close());
+const issuer = await startIssuer(ACCOUNTS, `${ORIGIN}/signed-in`);
+atEnd(issuer.close);
 
-/** The setup ends with its test. */
 const opened = async (env: Record<string, string> = {}) => {
   now = Date.now();
   setup = await openPage({ UI_OIDC_ISSUER: issuer.url, ...env }, () => now);
@@ -67,7 +64,6 @@ describe('a reader', () => {
     const whom = () => [...new Set(setup.asked.map(({ user, groups }) => `${user}: ${groups}`))].sort();
     await eventually(() => expect(whom()).toHaveLength(2));
     expect(whom()).toEqual(['alice@example.com: shop, on-call', 'bob@example.com: search']);
-    await setup.close();
   });
 
   it('in other groups than before does not get objects read with those', async () => {
@@ -76,7 +72,6 @@ describe('a reader', () => {
       expect(await stream(await signedIn(setup, account))).toMatchObject(AUTHORIZED);
     const whom = () => [...new Set(setup.asked.map(({ user, groups }) => `${user}: ${groups}`))].sort();
     await eventually(() => expect(whom()).toEqual(['alice@example.com: search', 'alice@example.com: shop, on-call']));
-    await setup.close();
   });
 
   it('who may not read the whole cluster sees the namespaces that are configured for that', async () => {
@@ -85,7 +80,6 @@ describe('a reader', () => {
     const read = () => setup.asked.filter(({ path }) => /\/(rollouts|gates)\?limit/.test(path)).map(({ path }) => path);
     await eventually(() => expect(read()).toHaveLength(4));
     expect(read().every((path) => /\/namespaces\/(shop|search)\//.test(path))).toBe(true);
-    await setup.close();
   });
 
   it('signs out, and the browser deletes the session', async () => {
@@ -102,7 +96,6 @@ describe('a reader', () => {
     expect(answer.headers).not.toHaveProperty('clear-site-data');
     // Sessions aren't stored: a copy of the cookie is valid until its end, as docs/security.md describes.
     expect(await stream(session)).toMatchObject(AUTHORIZED);
-    await setup.close();
   });
 
   it('whose session has ended gets no answer, whatever the request, and their stream has ended with it', async () => {
@@ -117,7 +110,6 @@ describe('a reader', () => {
     expect([status, JSON.parse(text).signIn]).toEqual([401, '/sign-in']);
     expect(await setup.ask('/api/act', { ...POST, headers: json(session) })).toMatchObject({ status: 401 });
     expect(setup.asked.filter(({ path }) => path.includes('dryRun'))).toHaveLength(1);
-    await setup.close();
   });
 
   it('loses the session with the key of the cookies, and an open stream at once', async () => {
@@ -128,7 +120,6 @@ describe('a reader', () => {
     setup.replaceKey('another key of the cookies, long enough');
     expect(await whole).toMatchObject(AUTHORIZED);
     expect(await stream(session)).toMatchObject({ status: 401 });
-    await setup.close();
   });
 });
 
@@ -145,7 +136,6 @@ describe('a sign-in', () => {
     const { back, cookie } = await atIssuer(setup, account);
     expect(await failed(setup.ask(back, { headers: { cookie } }))).toEqual({ status: 403, session: false });
     expect(setup.asked).toEqual([]);
-    await setup.close();
   });
 
   describe('is kept from no reader by other pages', () => {
@@ -159,7 +149,6 @@ describe('a sign-in', () => {
       const window = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
       expect(await setup.ask('/sign-in', { headers: window })).toMatchObject({ status: 302 });
       expect(await signedIn(setup, 'alice')).toMatch(/session=./);
-      await setup.close();
     });
   });
 
@@ -169,7 +158,6 @@ describe('a sign-in', () => {
     const others = await Promise.all(Array.from({ length: 100 }, () => setup.ask('/sign-in')));
     expect(others.some(({ status }) => status === 429)).toBe(true);
     expect(await setup.ask(back, { headers: { cookie } })).toMatchObject({ status: 200 });
-    await setup.close();
   });
 
   it('counts once, in the browser that has begun it, in ten minutes', async () => {
@@ -190,7 +178,6 @@ describe('a sign-in', () => {
     const again = await atIssuer(setup, 'alice');
     cookieOf(await setup.ask(again.back, { headers: { cookie: again.cookie } }), 'session');
     await refused(again.back, again.cookie, 502);
-    await setup.close();
   });
 
   it('leads nowhere but to the page', async () => {
@@ -199,7 +186,6 @@ describe('a sign-in', () => {
     const { text } = await setup.ask(back, { headers: { cookie } });
     expect(text).toContain('content="0; url=/"');
     expect(text).not.toContain('elsewhere');
-    await setup.close();
   });
 
   it('writes no code, token or secret into log or answer', async () => {
@@ -211,7 +197,6 @@ describe('a sign-in', () => {
     expect(setup.logged.join()).toContain('signed in {"user":"alice@example.com"');
     expect(written).not.toMatch(/eyJ|the-secret|code=|state=/);
     expect(written).not.toContain(new URLSearchParams(back.split('?')[1]).get('code'));
-    await setup.close();
   });
 
   const claims = { email: 'alice@example.com' };
@@ -238,16 +223,14 @@ describe('a sign-in', () => {
 
   async function lied(lie: Lie) {
     const liar = await lyingIssuer(() => lie);
+    atEnd(liar.close);
     await opened({ UI_OIDC_ISSUER: liar.url });
     const begun = await setup.ask('/sign-in');
     const { searchParams } = new URL(begun.headers.location!);
     expect(searchParams.get('code_challenge_method')).toBe('S256');
     liar.nonceIs(searchParams.get('nonce')!);
     const back = `/signed-in?code=1&state=${searchParams.get('state')}`;
-    const outcome = await failed(setup.ask(back, { headers: { cookie: cookieOf(begun, 'sign-in') } }));
-    await setup.close();
-    liar.close();
-    return outcome;
+    return failed(setup.ask(back, { headers: { cookie: cookieOf(begun, 'sign-in') } }));
   }
 });
 
@@ -265,7 +248,6 @@ describe('a request with a session', () => {
       status,
     });
     expect(setup.asked).toEqual([]);
-    await setup.close();
   });
 
   it('can’t choose the user whom the API server sees', async () => {
@@ -282,7 +264,6 @@ describe('a request with a session', () => {
     await eventually(() => expect(setup.asked.length).toBeGreaterThan(10));
     expect(new Set(setup.asked.map(({ user }) => user))).toEqual(new Set(['alice@example.com']));
     expect(setup.asked.flatMap(({ others }) => others)).toEqual([]);
-    await setup.close();
   });
 
   it('that is none, or too long, is not answered', async () => {
@@ -290,7 +271,6 @@ describe('a request with a session', () => {
     for (const each of ['', `${session.slice(0, -4)}AAAA`, `${session}${'A'.repeat(8000)}`])
       expect(await stream(each), each).toMatchObject({ status: 401 });
     expect((await stream(`${session}${'A'.repeat(20_000)}`)).status).toBe(431);
-    await setup.close();
   });
 
   it('that sends too many requests gets an error, and others do not', async () => {
@@ -299,7 +279,6 @@ describe('a request with a session', () => {
     const many = await Promise.all(Array.from({ length: 130 }, () => get('/api/applications/shop/none', session)));
     expect(new Set(many.map(({ status }) => status))).toEqual(new Set([404, 429]));
     expect(await get('/api/applications/shop/none', bob)).toMatchObject({ status: 404 });
-    await setup.close();
   });
 });
 
@@ -315,5 +294,4 @@ it('the page may run only its own scripts, in no frame; its files need no sessio
   for (const path of ['/api/stream', '/api/adopt', '/api/applications/shop/app'])
     expect(await setup.ask(path, { headers: FROM_PAGE })).toMatchObject({ status: 401 });
   expect(setup.asked).toEqual([]);
-  await setup.close();
 });

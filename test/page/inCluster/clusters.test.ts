@@ -4,9 +4,10 @@
  */
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { type Issuer, startIssuer } from '../../../dev/page/localIssuer.ts';
+import { expect, it } from 'vitest';
+import { startIssuer } from '../../../dev/page/localIssuer.ts';
 import { apiServer } from '../../cli/apiServer.ts';
+import { atEnd } from '../../support/atEnd.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 import { FROM_PAGE, notingApiServer, ORIGIN, openPage, signedIn } from './pageSetup.ts';
 
@@ -14,11 +15,8 @@ const ACCOUNTS = { alice: { email: 'alice@example.com', email_verified: true, gr
 const ALICE = { user: 'alice@example.com', groups: 'shop' };
 const action = { type: 'pin', object: { kind: 'Rollout', namespace: 'shop', name: 'web' }, version: '1.0.0' };
 
-let issuer: Issuer;
-beforeAll(async () => {
-  issuer = await startIssuer(ACCOUNTS, `${ORIGIN}/signed-in`);
-});
-afterAll(() => issuer.close());
+const issuer = await startIssuer(ACCOUNTS, `${ORIGIN}/signed-in`);
+atEnd(issuer.close);
 
 /** A page whose own cluster is `home`. `files`: kubeconfigs by the name of their cluster. */
 async function opened(files: Record<string, string>) {
@@ -27,7 +25,6 @@ async function opened(files: Record<string, string>) {
   mkdirSync(join(folder, '..data'));
   for (const [name, kubeconfig] of Object.entries(files)) copyFileSync(kubeconfig, join(folder, name));
   const setup = await openPage({ UI_OIDC_ISSUER: issuer.url, UI_CLUSTER_NAME: 'home', UI_CLUSTERS: folder });
-  onTestFinished(setup.close);
   const cookie = await signedIn(setup, 'alice');
   const stream = (until: (text: string) => boolean) =>
     setup.ask('/api/stream', { headers: { ...FROM_PAGE, cookie }, until });

@@ -12,6 +12,7 @@ import { serveInCluster } from '../../../page/inCluster/serve.ts';
 import { createLog } from '../../../server/log.ts';
 import { selectCluster } from '../../../tools/kube/kubeconfig.ts';
 import { apiServer, json, kubeconfigOf, list, rollout } from '../../cli/apiServer.ts';
+import { atEnd } from '../../support/atEnd.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
 export const ORIGIN = 'https://rollouts.example.com';
@@ -54,7 +55,6 @@ export interface PageSetup {
   ask(path: string, sent?: Sent): Promise<Answer>;
   /** Replaces the key of the cookies. */
   replaceKey(text: string): void;
-  close(): Promise<void>;
 }
 
 /** Headers of requests by the page's own scripts. */
@@ -75,6 +75,7 @@ export async function notingApiServer(name = 'app', token = 'secret') {
   return { asked, kubeconfig: kubeconfigOf(server.url, { token }) };
 }
 
+/** It ends with the test. */
 export async function openPage(env: Record<string, string>, now?: () => number): Promise<PageSetup> {
   const folder = temporaryFolder('page-');
   const file = (name: string, text: string) => {
@@ -104,6 +105,7 @@ export async function openPage(env: Record<string, string>, now?: () => number):
   }
   const assets = new Map([['/index.html', { type: 'text/html', bytes: Buffer.from('<title>page</title>') }]]);
   const page = await serveInCluster({ config, kubeConfig, assets, log, ...(now && { now }) });
+  atEnd(page.close);
   const ask = (path: string, { body, headers, tls, until = () => true, ...rest }: Sent = {}) =>
     new Promise<Answer>((resolve, reject) => {
       const options = {
@@ -133,7 +135,7 @@ export async function openPage(env: Record<string, string>, now?: () => number):
       sending.end(body);
     });
   const replaceKey = (text: string) => void file('key', text);
-  return { asked, logged, port: page.port, ask, replaceKey, close: page.close };
+  return { asked, logged, port: page.port, ask, replaceKey };
 }
 
 const isStream = (headers: IncomingHttpHeaders) => headers['content-type']?.startsWith('text/event-stream') === true;

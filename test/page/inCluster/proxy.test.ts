@@ -44,7 +44,6 @@ describe('the page behind a proxy', () => {
     await eventually(() => expect(setup.asked.length).toBeGreaterThan(10));
     const whom = new Set(setup.asked.map(({ user, groups }) => `${user}: ${groups}`));
     expect([...whom]).toEqual(['alice: shop, on-call']);
-    await setup.close();
   });
 
   it.each([
@@ -61,7 +60,6 @@ describe('the page behind a proxy', () => {
     if (status === 401) expect(await setup.ask('/', { headers, tls })).toMatchObject({ status });
     expect(setup.asked).toEqual([]);
     expect(await setup.ask('/healthz', { tls: { ca: authority.certificate } })).toMatchObject({ status: 200 });
-    await setup.close();
   });
 
   it('has no sign-in of its own', async () => {
@@ -69,6 +67,5 @@ describe('the page behind a proxy', () => {
     const tls = { ca: authority.certificate, ...PROXY };
     const { text } = await setup.ask('/sign-in', { headers: ALICE, tls });
     expect(text).toContain('<title>page</title>');
-    await setup.close();
   });
 });
