@@ -361,7 +361,7 @@ export interface Rollout {
      */
     currentVersion?: string;
     /**
-     * The tag of history[0] until every bound object has applied it, also if it has failed.
+     * The tag of history[0] until Flux has applied it to every bound object, also if it has failed.
      */
     rollingOutVersion?: string;
     /**

@@ -215,7 +215,7 @@ function progressCondition({ observed, config: settings, state, now }: RolloutCo
     const atLeast = end === undefined ? '' : `at least until ${formatTime(end)}, and `;
     const isMissing = missing.length > 0;
     const what = isMissing
-      ? `it is applied by ${namesOrCount(missing.map(targetName), 'objects')}`
+      ? `Flux has applied it to ${namesOrCount(missing.map(targetName), 'objects')}`
       : `${checks} ${waiting.length === 1 ? 'is' : 'are'} Healthy`;
     const message = `Version ${tag} is baking ${atLeast}until ${what}${heldText(head, settings)}${limit}`;
     const isPlanned = end !== undefined && now < end;
@@ -224,7 +224,7 @@ function progressCondition({ observed, config: settings, state, now }: RolloutCo
   }
   if (missing.length > 0) {
     const objects = namesOrCount(missing.map(targetName), 'objects');
-    const message = `Version ${tag} waits for ${objects} to apply it, since ${startOf(head)}`;
+    const message = `Version ${tag} waits for Flux to apply it to ${objects}, since ${startOf(head)}`;
     return trueCondition(PROGRESSING, 'WaitingForApply', `${message}${heldText(head, settings)}${limit}`);
   }
   const since = head.appliedTime ?? startOf(head);

@@ -7,8 +7,8 @@ import { hasNoBake } from './history.ts';
 export const NO_BAKE = 'No bake time configured, deployment completed immediately.';
 // Without a bake, if nothing is bound, and if something is: before and after Flux has applied it.
 export const NOTHING_BOUND = 'No bake time configured and no object is bound, deployment completed immediately.';
-export const WAITING_TO_BE_APPLIED = 'Waiting for every bound object to apply it (no bake time configured).';
-export const APPLIED = 'No bake time configured, deployment completed once every bound object had applied it.';
+export const WAITING_TO_BE_APPLIED = 'Waiting for Flux to apply it to every bound object (no bake time configured).';
+export const APPLIED = 'No bake time configured, deployment completed once Flux had applied it to every bound object.';
 /** The text of `spec.initialVersion`. */
 export const RAN_BEFORE = 'Adopted without a bake: the version was running before this Rollout was created.';
 export const WAITING_FOR_HEALTH = 'Waiting for health checks to become healthy before starting bake.';
@@ -35,7 +35,7 @@ export function tagMovedMessage(tag: string): string {
 }
 export const BAKE_CANCELLED = 'Bake cancelled due to new deployment.';
 export function replacedMessage(by: string): string {
-  return `Replaced by ${by} before every bound object had applied it.`;
+  return `Replaced by ${by} before Flux had applied it to every bound object.`;
 }
 /** The beginning of the text that dashboards write when a user marks a deployment successful. */
 export const MARKED_SUCCESSFUL = 'Deployment manually marked as successful by user';
@@ -94,7 +94,7 @@ export function deployedMessage(head: HistoryEntry): string {
 /** The progress of a deployment in a few words. */
 export function deploymentSummary(head: HistoryEntry, rollout: Rollout): string {
   const isAwaited = head.bakeStatus === 'Deploying' && head.waitingSince === undefined && hasNoBake(head, rollout);
-  return isAwaited ? 'Waiting for every bound object to apply it' : bakeSummary(head);
+  return isAwaited ? 'Waiting for Flux to apply it to every bound object' : bakeSummary(head);
 }
 
 /** The state of a bake in a few words. */
