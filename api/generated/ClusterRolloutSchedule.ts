@@ -146,7 +146,7 @@ export interface ClusterRolloutSchedule {
      */
     matchingRollouts?: number;
     /**
-     * Ready says whether the schedule could be evaluated.
+     * Ready is True if the schedule could be evaluated.
      */
     conditions?: {
       /**

@@ -400,7 +400,7 @@ export interface FluxBinding {
       stateSince: string;
     };
     /**
-     * Ready says whether every requested version is applied. Approved says whether all Gates are open.
+     * Ready is True if every requested version is applied. Approved is True if all Gates are open.
      */
     conditions?: {
       /**

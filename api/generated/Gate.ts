@@ -447,7 +447,7 @@ export interface Gate {
      */
     webhookPath?: string;
     /**
-     * Opened says whether the Gate is open, and so does Ready, for kstatus. Stalled names a field that was ignored because it does not parse. ReceiverReady says whether calls are accepted.
+     * Opened is True if the Gate is open, and so is Ready, for kstatus. Stalled names a field that was ignored because it does not parse. ReceiverReady is True if calls are accepted.
      */
     conditions?: {
       /**

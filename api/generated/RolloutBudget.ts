@@ -256,7 +256,7 @@ export interface RolloutBudget {
       continuedAt?: string;
     }[];
     /**
-     * Ready says whether slots are granted, and why not.
+     * Ready is True if slots are granted; otherwise it has the cause.
      */
     conditions?: {
       /**

@@ -65,7 +65,7 @@ export interface RolloutGate {
      */
     observedGeneration?: number;
     /**
-     * Ready says whether the RolloutGate is passing.
+     * Ready is True if the RolloutGate is passing.
      */
     conditions?: {
       /**

@@ -118,7 +118,7 @@ export interface RolloutSchedule {
      */
     matchingRollouts?: number;
     /**
-     * Ready says whether the schedule could be evaluated.
+     * Ready is True if the schedule could be evaluated.
      */
     conditions?: {
       /**

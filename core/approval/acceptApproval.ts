@@ -82,7 +82,7 @@ export function acceptApproval(
 ): ApprovalsWritten {
   const { object, old, keys, by } = write;
   const { record, notDone, warnings } = acceptedRecord(write, before, target);
-  const isServiceAccounts = isServiceAccount(by);
+  const isByServiceAccount = isServiceAccount(by);
   const annotations = {
     [keys.approve]: undefined,
     [keys.unapprove]: undefined,
@@ -91,9 +91,9 @@ export function acceptApproval(
   };
   const [rule, oldRule] = [object.spec?.approvals, old?.spec?.approvals];
   const invalid = rule && JSON.stringify(rule) !== JSON.stringify(oldRule) ? ruleProblem(rule) : undefined;
-  const denial = notDone !== undefined && !isServiceAccounts ? `Not ${notDone}` : undefined;
-  const problem = invalid ?? denial;
-  const ignored = notDone !== undefined && isServiceAccounts ? [`not ${notDone}`] : [];
+  const failure = notDone === undefined ? undefined : `not ${notDone}`;
+  const problem = invalid ?? (isByServiceAccount ? undefined : failure);
+  const ignored = failure !== undefined && isByServiceAccount ? [failure] : [];
   return {
     annotations,
     warnings: [...ignored, ...warnings, ...droppedTextWarnings(write)],

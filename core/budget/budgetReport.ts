@@ -118,7 +118,7 @@ export function heldEvents(budget: Budget, versions: readonly BudgetVersion[]): 
 }
 
 export function waveEvent(version: BudgetVersion, wave: Wave): NewEvent {
-  const message = `Version ${version.version} has Succeeded in all ${countOf(wave.total, 'Rollout')} of the wave ${wave.value || '(rest)'}`;
+  const message = `Version ${version.version} has succeeded in all ${countOf(wave.total, 'Rollout')} of the wave ${wave.value || '(rest)'}`;
   return {
     type: 'Normal',
     reason: 'WaveDone',

@@ -100,7 +100,7 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
     warnings.push(
       ran(force)
         ? `force-deploy: version ${force} is no longer an available release and waits: set spec.wantedVersion to deploy it`
-        : `force-deploy: version ${force} is not in available releases; the request waits until it is there`,
+        : `force-deploy: version ${force} is not an available release yet: the request waits until it is`,
     );
   }
   if (bypass && lacks(releaseCandidates, bypass)) {

@@ -99,7 +99,7 @@ describe('waves', () => {
     ];
     const after = plan(budget(spec, before), fleet);
     expect(after.events).toMatchObject([
-      { reason: 'WaveDone', message: 'Version 1.1.0 has Succeeded in all 1 Rollout of the wave canary' },
+      { reason: 'WaveDone', message: 'Version 1.1.0 has succeeded in all 1 Rollout of the wave canary' },
     ]);
     expect(plan(budget(spec, after.status), fleet).events).toEqual([]);
   });

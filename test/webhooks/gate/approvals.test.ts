@@ -109,7 +109,7 @@ describe('an approval on a Gate', () => {
     const { allowed, message } = await written({ [APPROVE]: '1.0.0', [UNAPPROVE]: '0.9.0' });
     expect([allowed, message]).toEqual([
       false,
-      `Gate 'platform/freeze': Not withdrawn: alice has not approved "0.9.0".`,
+      `Gate 'platform/freeze': not withdrawn: alice has not approved "0.9.0".`,
     ]);
   });
 
@@ -242,7 +242,7 @@ it.each([
 ])('a withdrawal that fits no approval is denied as one: "%s"', async (value, why) => {
   const { stored: old } = await written({ [APPROVE]: '1.0.0' });
   const { allowed, message } = await written({ [UNAPPROVE]: value }, { old });
-  expect([allowed, message]).toEqual([false, `Gate 'platform/freeze': Not withdrawn: ${why}.`]);
+  expect([allowed, message]).toEqual([false, `Gate 'platform/freeze': not withdrawn: ${why}.`]);
 });
 
 describe('a request to open a Gate with approvals', () => {
