@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { serverOfTest } from '../support/localServer.ts';
+import { startLocalServer } from '../support/localServer.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => void;
@@ -16,7 +16,7 @@ export interface ApiServer {
 }
 
 export async function apiServer(answer: Answer): Promise<ApiServer> {
-  const server = await serverOfTest((request, response) =>
+  const server = await startLocalServer((request, response) =>
     answer(request, response, new URL(request.url ?? '/', 'http://server')),
   );
   const url = `http://${server.host}`;

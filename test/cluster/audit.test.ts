@@ -11,7 +11,7 @@ import { requestToken } from '../../dev/local/controlPlane/serviceAccount.ts';
 import { kubeconfigOf } from '../../dev/local/controlPlane/users.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 import { objectsIn } from '../manifests/files.ts';
-import { type LocalServer, startLocalServer } from '../support/localServer.ts';
+import { startLocalServer } from '../support/localServer.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { type AnyObject, gate, ref, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
 import { requestGate } from './support/gates.ts';
@@ -23,7 +23,12 @@ const dir = temporaryFolder('audit-');
 const received: AnyObject[] = [];
 let failures = 0;
 let ns: string;
-let sink: LocalServer;
+const sink = await startLocalServer(async (request, response) => {
+  const event = (await json(request)) as AnyObject;
+  if (failures++ === 0) return void response.writeHead(503).end();
+  received.push(event);
+  response.writeHead(202).end();
+});
 let program: ChildProcess | undefined;
 
 beforeAll(async () => {
@@ -39,18 +44,11 @@ beforeAll(async () => {
   const token = await requestToken(admin, { namespace: ns, name: 'rollout-hooks-audit' });
   const { url, ca } = admin.access;
   writeFileSync(join(dir, 'kubeconfig'), kubeconfigOf('audit', { url, ca, token }), { mode: 0o600 });
-  sink = await startLocalServer(async (request, response) => {
-    const event = (await json(request)) as AnyObject;
-    if (failures++ === 0) return void response.writeHead(503).end();
-    received.push(event);
-    response.writeHead(202).end();
-  });
   writeFileSync(join(dir, 'url'), `http://${sink.host}/`);
 });
 
 afterAll(async () => {
   await stop();
-  sink?.close();
   for (const kind of ['ClusterRole', 'ClusterRoleBinding']) {
     await admin.remove({ apiVersion: 'rbac.authorization.k8s.io/v1', kind, metadata: { name: 'rollout-hooks-audit' } });
   }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerOptions } from 'node:https';
-import { type LocalServer, serverOfTest } from '../support/localServer.ts';
+import { type LocalServer, startLocalServer } from '../support/localServer.ts';
 
 export interface FakeRegistry {
   host: string;
@@ -30,7 +30,7 @@ const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
 
 /** @param tls uses HTTPS with this certificate */
 export async function startFakeRegistry(tls?: ServerOptions): Promise<FakeRegistry> {
-  const server: LocalServer = await serverOfTest((request, response) => {
+  const server: LocalServer = await startLocalServer((request, response) => {
     registry.authorizations.push(request.headers.authorization);
     if (registry.meddle(request, response)) return;
     const chunks: Buffer[] = [];

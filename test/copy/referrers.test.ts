@@ -1,6 +1,6 @@
 /** What belongs to a release by reference: referrers, by API or tag, and the tags of cosign. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { serverOfTest } from '../support/localServer.ts';
+import { startLocalServer } from '../support/localServer.ts';
 import { copyHere, type Here } from './command.ts';
 import {
   answering,
@@ -52,7 +52,7 @@ describe('referrers of a release', () => {
 
   it('are read from the registry itself, if its link has a path that looks like another host', async () => {
     const asked: (string | undefined)[] = [];
-    const other = await serverOfTest((request, response) => {
+    const other = await startLocalServer((request, response) => {
       asked.push(request.url);
       response.writeHead(404).end();
     });

@@ -12,7 +12,7 @@ import { createAuthority } from '../../dev/local/controlPlane/certificates.ts';
 import { kubeconfigOf } from '../../dev/local/controlPlane/users.ts';
 import { freePort } from '../../dev/local/process/ports.ts';
 import { atEnd } from '../support/atEnd.ts';
-import { serverOfTest } from '../support/localServer.ts';
+import { startLocalServer } from '../support/localServer.ts';
 import { objectOf } from '../support/objects.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
@@ -50,7 +50,7 @@ export async function createServerSetup(apiServer = answersNothing): Promise<Ser
   const { certificate, key } = await authority.issue('rollout-hooks');
   writeFileSync(join(dir, 'tls.crt'), certificate);
   writeFileSync(join(dir, 'tls.key'), key);
-  const api = await serverOfTest(apiServer, { cert: certificate, key });
+  const api = await startLocalServer(apiServer, { cert: certificate, key });
   const access = { url: `https://${api.host}`, ca: authority.certificate, token: 't' };
   writeFileSync(join(dir, 'kubeconfig'), kubeconfigOf('u', access));
   const programs: Program[] = [];

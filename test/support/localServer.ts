@@ -9,9 +9,9 @@ export interface LocalServer {
   host: string;
   /** `METHOD path` of each request. */
   requests: string[];
-  close(): void;
 }
 
+/** Ends with the test, or with the file if it starts at its top. */
 export async function startLocalServer(
   handle: (request: IncomingMessage, response: ServerResponse, server: LocalServer) => void,
   /** Speaks HTTPS with these. */
@@ -30,17 +30,10 @@ export async function startLocalServer(
   const server: LocalServer = {
     host: `${address}:${(http.address() as AddressInfo).port}`,
     requests,
-    close() {
-      http.closeAllConnections();
-      http.close();
-    },
   };
+  atEnd(() => {
+    http.closeAllConnections();
+    http.close();
+  });
   return server;
 }
-
-/** A server that ends with the test, or with the file. */
-export const serverOfTest: typeof startLocalServer = async (...options) => {
-  const server = await startLocalServer(...options);
-  atEnd(server.close);
-  return server;
-};

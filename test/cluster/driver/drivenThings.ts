@@ -51,7 +51,6 @@ export async function drivenThings({ admin }: ClusterView) {
 
   afterAll(async () => {
     for (const object of made.reverse()) await admin.remove(object);
-    hooks.close();
   });
 
   async function controller(

@@ -17,7 +17,6 @@ export interface ScriptedHooks {
   on(path: string, script: Script): string;
   /** Bodies of all requests to a path, oldest first. */
   calls(path: string): any[];
-  close(): void;
 }
 
 /** Undefined paths answer 404. */
@@ -40,6 +39,5 @@ export async function startScriptedHooks(): Promise<ScriptedHooks> {
       return `http://${server.host}${path}`;
     },
     calls: (path) => received.get(path) ?? [],
-    close: server.close,
   };
 }

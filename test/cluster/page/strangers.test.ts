@@ -55,7 +55,6 @@ describe('a stranger', () => {
       [visitor.server.origin, token] as const,
     );
     expect(outcomes).toEqual(['refused by the browser', 'refused by the browser', 'a frame that shows nothing of it']);
-    elsewhere.close();
   });
 });
 

@@ -1,6 +1,6 @@
 /** A fake notification-controller, which records posted events in order and can stop answering. */
 import { json } from 'node:stream/consumers';
-import { serverOfTest } from '../../support/localServer.ts';
+import { startLocalServer } from '../../support/localServer.ts';
 import { waitFor } from './waitFor.ts';
 
 export interface Notification {
@@ -28,7 +28,7 @@ export async function playNotificationController(): Promise<PlayedController> {
   const events: Notification[] = [];
   let hangs = false;
   let hanging = 0;
-  const server = await serverOfTest(async (request, response) => {
+  const server = await startLocalServer(async (request, response) => {
     if (hangs) {
       hanging += 1;
       return;

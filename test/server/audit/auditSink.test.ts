@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { createAuditSink } from '../../../server/audit/auditSink.ts';
 import { eventually } from '../../support/eventually.ts';
-import { serverOfTest } from '../../support/localServer.ts';
+import { startLocalServer } from '../../support/localServer.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
 const TOKEN = 'very-secret-token';
@@ -28,12 +28,12 @@ function sinkOf(files: Record<string, string>) {
 }
 
 const answering = (status: number, headers: Record<string, string> = {}) =>
-  serverOfTest((_, response) => void response.writeHead(status, headers).end());
+  startLocalServer((_, response) => void response.writeHead(status, headers).end());
 
 describe('an event', () => {
   it('is posted in structured mode', async () => {
     const seen: unknown[] = [];
-    const server = await serverOfTest(async (request, response) => {
+    const server = await startLocalServer(async (request, response) => {
       const { 'content-type': type, authorization } = request.headers;
       seen.push(request.method, request.url, type, authorization, await text(request));
       response.writeHead(202).end();
@@ -85,7 +85,7 @@ it('a sink with an authority of its own gets the token, and no other', async () 
     seen.push(request.headers.authorization);
     response.writeHead(200).end();
   };
-  const server = await serverOfTest(take, { cert: certificate, key });
+  const server = await startLocalServer(take, { cert: certificate, key });
   const files = { url: `https://${server.host}/`, token: `${TOKEN}\n` };
   const trusting = sinkOf({ ...files, 'ca.crt': authority.certificate });
   expect(await trusting.sink.post('{}')).toEqual({ outcome: 'taken' });

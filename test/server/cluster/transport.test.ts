@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { isTooLarge } from '../../../server/cluster/apiError.ts';
 import { createTransport } from '../../../server/cluster/transport.ts';
-import { serverOfTest } from '../../support/localServer.ts';
+import { startLocalServer } from '../../support/localServer.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -11,10 +11,10 @@ afterEach(() => {
 });
 
 /** A transport to an API server of this test. */
-async function connect(handle: Parameters<typeof serverOfTest>[0]) {
+async function connect(handle: Parameters<typeof startLocalServer>[0]) {
   const authority = await createAuthority(Date.now());
   const { certificate, key } = await authority.issue('api-server');
-  const api = await serverOfTest(handle, { cert: certificate, key });
+  const api = await startLocalServer(handle, { cert: certificate, key });
   const config = new KubeConfig();
   const caData = Buffer.from(authority.certificate).toString('base64');
   const cluster = { name: 'c', server: `https://${api.host}`, caData, skipTLSVerify: false };

@@ -4,7 +4,7 @@ import type { NamespacedName, ObjectName } from '../../../api/kubernetes.ts';
 import type { EventRecord } from '../../../api/ports.ts';
 import { fluxEventOf } from '../../../server/events/fluxEvent.ts';
 import { createNotifier } from '../../../server/events/notification.ts';
-import { serverOfTest } from '../../support/localServer.ts';
+import { startLocalServer } from '../../support/localServer.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const AT = Date.parse('2026-01-02T12:00:00Z');
@@ -36,7 +36,7 @@ const CLOSED: EventRecord = {
 /** A receiver with these answers in turn; the last one is repeated, and 0 never answers. */
 async function receiver(...statuses: number[]) {
   const received: any[] = [];
-  const server = await serverOfTest(async (request, response) => {
+  const server = await startLocalServer(async (request, response) => {
     const status = statuses[Math.min(received.length, statuses.length - 1)]!;
     received.push(await json(request));
     if (status > 0) response.writeHead(status, { location: '/elsewhere' }).end();

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type CryptoKey, exportJWK, generateKeyPair, type JSONWebKeySet, type JWTPayload, SignJWT } from 'jose';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
-import { serverOfTest } from '../../support/localServer.ts';
+import { startLocalServer } from '../../support/localServer.ts';
 
 export const CONFIGURATION = '/.well-known/openid-configuration';
 export const KEYS = '/keys';
@@ -38,7 +38,7 @@ export async function startIssuer(): Promise<Issuer> {
   const { certificate, key: tlsKey } = await authority.issue('issuer');
   const answers = new Map<string, Handle>();
   let keySet: JSONWebKeySet = { keys: [] };
-  const server = await serverOfTest(
+  const server = await startLocalServer(
     (request, response) => {
       const replaced = answers.get(request.url!);
       if (replaced) return replaced(request, response);

@@ -10,7 +10,7 @@ import { readingOf } from '../../../core/health/prometheus/reading.ts';
 import { fakeCluster } from '../../../dev/fakes/ports.ts';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { createMeasurements } from '../../../server/prometheus/measurements.ts';
-import { serverOfTest } from '../../support/localServer.ts';
+import { startLocalServer } from '../../support/localServer.ts';
 import { namespaceOf, objectOf } from '../../support/objects.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -61,7 +61,7 @@ function measurementsOn(objects: KubeObject<any, any>[], timeoutMs = 2000) {
 
 describe('a query', () => {
   it('is answered in the requesting sync if the provider is quick', async () => {
-    const server = await serverOfTest(answering('3'));
+    const server = await startLocalServer(answering('3'));
     const on = measurementsOn([provider(`http://${server.host}/prom/`)]);
     expect(await on.take({ query: 'vector(3) > "ä&b"' })).toEqual({ at: on.now(), reading: { values: [3] } });
     const [method, path = ''] = server.requests[0]!.split(' ');
@@ -76,7 +76,7 @@ describe('a query', () => {
 
   it('continues next to the sync if it is slow', async () => {
     let finish = () => {};
-    const server = await serverOfTest((_, response) => {
+    const server = await startLocalServer((_, response) => {
       finish = () => void response.end(answer('3'));
     });
     const on = measurementsOn([provider(`http://${server.host}`)]);
@@ -89,7 +89,7 @@ describe('a query', () => {
   });
 
   it('is sent once in ten seconds for one check, however many syncs need it, and whatever the query', async () => {
-    const server = await serverOfTest(answering('3'));
+    const server = await startLocalServer(answering('3'));
     const on = measurementsOn([provider(`http://${server.host}`)]);
     for (let i = 0; i < 20; i++) await on.take({ query: `vector(${i})`, since: on.now() + 1 });
     expect(server.requests).toHaveLength(1);
@@ -99,7 +99,7 @@ describe('a query', () => {
   });
 
   it('of before does not count', async () => {
-    const server = await serverOfTest(answering('3'));
+    const server = await startLocalServer(answering('3'));
     const on = measurementsOn([provider(`http://${server.host}`)]);
     const { at } = (await on.take())!;
     expect(await on.take({ since: at })).toBeDefined();
@@ -110,7 +110,7 @@ describe('a query', () => {
   });
 
   it('from before the clock was set back does not count, and does not delay the next one', async () => {
-    const server = await serverOfTest(answering('3'));
+    const server = await startLocalServer(answering('3'));
     const on = measurementsOn([provider(`http://${server.host}`)]);
     await on.take();
     on.pass(-300);
@@ -119,8 +119,8 @@ describe('a query', () => {
   });
 
   it('of one namespace does not wait for hanging ones of another', async () => {
-    const hanging = await serverOfTest(() => {});
-    const server = await serverOfTest(answering('3'));
+    const hanging = await startLocalServer(() => {});
+    const server = await startLocalServer(answering('3'));
     const other = { ...provider(`http://${server.host}`), metadata: { name: 'other' } };
     const on = measurementsOn([provider(`http://${hanging.host}`), other, namespaceOf('api')]);
     const all = Array.from({ length: 600 }, (_, i) => on.take({ uid: `h${i}` }));
@@ -141,7 +141,7 @@ describe('namespaces that may use a provider', () => {
     ['nobody, where it makes no sense', { matchExpressions: [{ key: 'team', operator: 'Maybe' }] }, false],
   ];
   it.each(rows)('%s', async (_, namespaceSelector, may) => {
-    const server = await serverOfTest(answering('3'));
+    const server = await startLocalServer(answering('3'));
     const on = measurementsOn([
       provider(`http://${server.host}`, { namespaceSelector, secretRef: { name: 'prometheus' } }),
       secret({ token: 't' }),
@@ -160,7 +160,7 @@ describe('namespaces that may use a provider', () => {
   });
 
   it('are read for each query: a withdrawal takes effect at once', async () => {
-    const server = await serverOfTest(answering('3'));
+    const server = await startLocalServer(answering('3'));
     const objects = [provider(`http://${server.host}`)];
     const on = measurementsOn(objects);
     expect(await on.reading()).toEqual({ values: [3] });
@@ -183,7 +183,7 @@ describe('credentials', () => {
     ['a token', SECRET_REF, [secret({ token: 's3cret\n' })], 'Bearer s3cret'],
     ['a password', SECRET_REF, [secret({ username: 'jo', password: 's3cret' })], `Basic ${btoa('jo:s3cret')}`],
   ])('are sent: %s', async (_, spec, secrets, header) => {
-    const server = await serverOfTest(noting);
+    const server = await startLocalServer(noting);
     seen.length = 0;
     expect(await measurementsOn([provider(`http://${server.host}`, spec), ...secrets]).reading()).toEqual({
       values: [3],
@@ -197,7 +197,7 @@ describe('credentials', () => {
     ['without a key that is known', [secret({ tokens: 's3cret' })]],
     ['with a line break', [secret({ token: 's3\r\ncret: x' })]],
   ])('%s: nothing is sent', async (_, secrets) => {
-    const server = await serverOfTest(noting);
+    const server = await startLocalServer(noting);
     const reading = await measurementsOn([provider(`http://${server.host}`, SECRET_REF), ...secrets]).reading();
     expect(reading).toEqual({ problem: expect.stringMatching(/Secret rollout-hooks\/prometheus|spec\.secretRef/) });
     expect(JSON.stringify(reading)).not.toContain('cret:');
@@ -207,7 +207,7 @@ describe('credentials', () => {
   it('an authority of its own is trusted, and without it none is', async () => {
     const authority = await createAuthority(Date.now());
     const { certificate: cert, key } = await authority.issue('prometheus');
-    const server = await serverOfTest(noting, { cert, key });
+    const server = await startLocalServer(noting, { cert, key });
     const address = `https://${server.host}`;
     expect(await measurementsOn([provider(address)]).reading()).toEqual({
       problem: "MetricProvider 'prometheus' cannot be reached (UNABLE_TO_VERIFY_LEAF_SIGNATURE)",
@@ -238,7 +238,7 @@ describe('a failure', () => {
     ['a connection that breaks', (q) => void q.socket.destroy(), 'cannot be reached ('],
   ];
   it.each(rows)('%s', async (_, handle, text) => {
-    const server = await serverOfTest(handle);
+    const server = await startLocalServer(handle);
     const reading = await measurementsOn([provider(`http://${server.host}`)], 300).reading();
     expect(reading).toEqual({ problem: expect.stringMatching(/^MetricProvider 'prometheus' /) });
     expect(reading).toEqual({ problem: expect.stringContaining(text) });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { serverOfTest } from '../../support/localServer.ts';
+import { startLocalServer } from '../../support/localServer.ts';
 import { cacheOn, pullSecret, registryObjects } from './cacheFixture.ts';
 
 const manifest = (version: string) => JSON.stringify({ annotations: { 'org.opencontainers.image.version': version } });
@@ -9,7 +9,7 @@ const BASIC = `Basic ${Buffer.from('jo:s3cret').toString('base64')}`;
 
 /** Answers by the current `state`; 401 until the password is sent if `locked`. */
 const registry = (state: { body?: string; status?: number; locked?: boolean } = {}) =>
-  serverOfTest((request, response) => {
+  startLocalServer((request, response) => {
     if (state.locked && request.headers.authorization !== BASIC) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
     } else response.writeHead(state.status ?? 200).end(state.body ?? manifest('1.1.0'));
@@ -83,7 +83,7 @@ describe('a lookup', () => {
   });
 
   it('of one namespace does not wait for a registry of another that hangs', async () => {
-    const hanging = await serverOfTest(() => {});
+    const hanging = await startLocalServer(() => {});
     const server = await registry();
     const of = registryObjects(hanging.host);
     of.objects['imagerepositories other/web'] = { spec: { image: `${server.host}/acme/web`, insecure: true } };
@@ -179,7 +179,7 @@ describe('Q12: a failure', () => {
   });
 
   it('of a slow registry ends by itself', async () => {
-    const server = await serverOfTest(() => {});
+    const server = await startLocalServer(() => {});
     const cache = cacheOn(registryObjects(server.host), 100);
     expect(await cache.settled()).toBeUndefined();
     expect(cache.warnings).toEqual([`${server.host} did not answer in time`]);

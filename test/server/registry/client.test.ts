@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
+import { freePort } from '../../../dev/local/process/ports.ts';
 import { fetchManifest, type ManifestRequest } from '../../../server/registry/fetchManifest.ts';
 import { registrySockets } from '../../../server/registry/sockets.ts';
-import { type LocalServer, serverOfTest } from '../../support/localServer.ts';
+import { type LocalServer, startLocalServer } from '../../support/localServer.ts';
 
 const MANIFEST = JSON.stringify({ annotations: { 'org.opencontainers.image.version': '1.1.0' } });
 const DIGEST = `sha256:${createHash('sha256').update(MANIFEST).digest('hex')}`;
@@ -26,7 +27,7 @@ const BASIC = `Basic ${Buffer.from('jo:s3cret').toString('base64')}`;
 describe('a manifest', () => {
   it('is requested by tag, in all its media types', async () => {
     let accept: string | undefined;
-    const server = await serverOfTest((request, response) => {
+    const server = await startLocalServer((request, response) => {
       accept = request.headers.accept;
       response.end(MANIFEST);
     });
@@ -36,7 +37,7 @@ describe('a manifest', () => {
   });
 
   it('of a digest has to be that one', async () => {
-    const server = await serverOfTest((_, response) => response.end(MANIFEST));
+    const server = await startLocalServer((_, response) => response.end(MANIFEST));
     expect((await fetchFrom(server, { reference: DIGEST })).digest).toBe(DIGEST);
     const other = `sha256:${'0'.repeat(64)}`;
     await expect(fetchFrom(server, { reference: other })).rejects.toThrow(`answers ${other} with another manifest`);
@@ -47,7 +48,7 @@ describe('authentication', () => {
   const BEARER = (host: string) => `Bearer realm="http://${host}/token",service="reg"`;
 
   function tokenRegistry(grant: (request: IncomingMessage, body: string) => string | undefined) {
-    return serverOfTest((request, response, server) => {
+    return startLocalServer((request, response, server) => {
       let body = '';
       request.on('data', (chunk) => {
         body += chunk;
@@ -82,7 +83,7 @@ describe('authentication', () => {
   });
 
   it('an identity token is not sent on by a redirect', async () => {
-    const server = await serverOfTest((request, response, { host }) => {
+    const server = await startLocalServer((request, response, { host }) => {
       if (request.method === 'POST') response.writeHead(307, { location: '/elsewhere' }).end();
       else response.writeHead(401, { 'www-authenticate': BEARER(host) }).end();
     });
@@ -92,7 +93,7 @@ describe('authentication', () => {
   });
 
   it('an identity token does not wait for a slow token server', async () => {
-    const server = await serverOfTest((request, response, { host }) => {
+    const server = await startLocalServer((request, response, { host }) => {
       if (request.method !== 'POST') response.writeHead(401, { 'www-authenticate': BEARER(host) }).end();
     });
     const credentials = { kind: 'identityToken', token: 'I' } as const;
@@ -104,7 +105,7 @@ describe('authentication', () => {
     [429, 'Unavailable'],
     [500, 'Unavailable'],
   ])('a token server that answers %i is %s', async (status, failure) => {
-    const server = await serverOfTest((request, response, { host }) => {
+    const server = await startLocalServer((request, response, { host }) => {
       if (request.url?.startsWith('/token')) response.writeHead(status).end();
       else response.writeHead(401, { 'www-authenticate': BEARER(host) }).end();
     });
@@ -118,7 +119,7 @@ describe('authentication', () => {
   });
 
   it('Basic', async () => {
-    const server = await serverOfTest((request, response) => {
+    const server = await startLocalServer((request, response) => {
       if (request.headers.authorization === BASIC) response.end(MANIFEST);
       else response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
     });
@@ -134,7 +135,7 @@ describe('authentication', () => {
     ['Negotiate', 'requires an unknown kind of authentication'],
     ['', 'requires an unknown kind of authentication'],
   ])('%j is not followed', async (challenge, message) => {
-    const server = await serverOfTest((_, response) =>
+    const server = await startLocalServer((_, response) =>
       response.writeHead(401, { 'www-authenticate': challenge }).end(),
     );
     await expect(fetchFrom(server, { credentials: JO })).rejects.toThrow(message);
@@ -142,7 +143,7 @@ describe('authentication', () => {
   });
 
   it.each(['{}', '{"token": 7}', '{"token": "a b"}', 'null', 'T'])('the token answer %s gives none', async (answer) => {
-    const server = await serverOfTest((request, response, { host }) => {
+    const server = await startLocalServer((request, response, { host }) => {
       if (request.url?.startsWith('/token')) response.end(answer);
       else response.writeHead(401, { 'www-authenticate': BEARER(host) }).end();
     });
@@ -152,28 +153,28 @@ describe('authentication', () => {
 
 describe('a bad registry', () => {
   it('that is slow is aborted', async () => {
-    const server = await serverOfTest(() => {});
+    const server = await startLocalServer(() => {});
     await expect(fetchFrom(server, { timeoutMs: 100 })).rejects.toThrow(`${server.host} did not answer in time`);
   });
 
   it('that is slow in the middle of its answer is aborted', async () => {
-    const server = await serverOfTest((_, response) => response.write('{'));
+    const server = await startLocalServer((_, response) => response.write('{'));
     await expect(fetchFrom(server, { timeoutMs: 100 })).rejects.toThrow('did not answer in time');
   });
 
   it.each([500, 503])('that answers %i is reported', async (status) => {
-    const server = await serverOfTest((_, response) => response.writeHead(status).end('s3cret'));
+    const server = await startLocalServer((_, response) => response.writeHead(status).end('s3cret'));
     await expect(fetchFrom(server)).rejects.toThrow(`${server.host} answers ${status} for ${server.host}/acme/web`);
   });
 
   it('without the tag', async () => {
-    const server = await serverOfTest((_, response) => response.writeHead(404).end());
+    const server = await startLocalServer((_, response) => response.writeHead(404).end());
     await expect(fetchFrom(server)).rejects.toThrow(`${server.host}/acme/web has no 1.1.0`);
   });
 
   it.each([true, false])('with a manifest of 100 MB is not read to its end (length given: %s)', async (hasLength) => {
     let sent = 0;
-    const server = await serverOfTest((_, response) => {
+    const server = await startLocalServer((_, response) => {
       response.writeHead(200, hasLength ? { 'content-length': 100e6 } : {});
       const chunk = Buffer.alloc(1e6, ' ');
       const more = () => {
@@ -191,19 +192,21 @@ describe('a bad registry', () => {
 
   it('with so many lists that parsing it would hold up the process is refused', async () => {
     const body = `{"a":${'['.repeat(500_000)}${']'.repeat(500_000)}}`;
-    const server = await serverOfTest((_, response) => response.end(body));
+    const server = await startLocalServer((_, response) => response.end(body));
     await expect(fetchFrom(server)).rejects.toThrow('answers with too many fields');
   });
 
   it('that redirects for ever', async () => {
-    const server = await serverOfTest((request, response) => response.writeHead(307, { location: request.url }).end());
+    const server = await startLocalServer((request, response) =>
+      response.writeHead(307, { location: request.url }).end(),
+    );
     await expect(fetchFrom(server)).rejects.toThrow('redirects more than 3 times');
     expect(server.requests).toHaveLength(4);
   });
 
   it('that redirects to another host is not followed there', async () => {
-    const other = await serverOfTest((_, response) => response.end(MANIFEST));
-    const server = await serverOfTest((_, response) =>
+    const other = await startLocalServer((_, response) => response.end(MANIFEST));
+    const server = await startLocalServer((_, response) =>
       response.writeHead(302, { location: `http://${other.host}/` }).end(),
     );
     await expect(fetchFrom(server, { credentials: JO })).rejects.toThrow('redirects elsewhere');
@@ -211,19 +214,19 @@ describe('a bad registry', () => {
   });
 
   it('that redirects to itself without TLS is not followed there', async () => {
-    const plain = await serverOfTest((_, response) => response.end(MANIFEST));
+    const plain = await startLocalServer((_, response) => response.end(MANIFEST));
     const authority = await createAuthority(Date.now());
     const { certificate: cert, key } = await authority.issue('127.0.0.1');
     const redirect = (_: IncomingMessage, response: ServerResponse) =>
       response.writeHead(302, { location: `http://${plain.host}/` }).end();
-    const server = await serverOfTest(redirect, { cert, key });
+    const server = await startLocalServer(redirect, { cert, key });
     const trust = { ca: [authority.certificate] };
     await expect(fetchFrom(server, { credentials: JO, insecure: false, trust })).rejects.toThrow('redirects elsewhere');
     expect(plain.requests).toEqual([]);
   });
 
   it('that redirects on itself is followed', async () => {
-    const server = await serverOfTest((request, response) => {
+    const server = await startLocalServer((request, response) => {
       if (request.url?.startsWith('/v2/')) response.writeHead(307, { location: '/elsewhere' }).end();
       else response.end(MANIFEST);
     });
@@ -231,20 +234,21 @@ describe('a bad registry', () => {
   });
 
   it.each(['not json', '7', ''])('that answers %j', async (body) => {
-    const server = await serverOfTest((_, response) => response.end(body));
+    const server = await startLocalServer((_, response) => response.end(body));
     await expect(fetchFrom(server)).rejects.toThrow('something other than a JSON object');
   });
 
   it('that is missing, or speaks HTTP instead of HTTPS', async () => {
-    const server = await serverOfTest((_, response) => response.end(MANIFEST));
+    const server = await startLocalServer((_, response) => response.end(MANIFEST));
     await expect(fetchFrom(server, { insecure: false })).rejects.toThrow(`${server.host} cannot be reached`);
-    server.close();
-    await expect(fetchFrom(server)).rejects.toThrow(/cannot be reached \(ECONNREFUSED\)/);
+    await expect(fetchFrom({ ...server, host: `127.0.0.1:${await freePort()}` })).rejects.toThrow(
+      /cannot be reached \(ECONNREFUSED\)/,
+    );
   });
 
   it('never gets a secret into the error', async () => {
     const token = 's3cret\nheader';
-    const server = await serverOfTest((_, response) => response.writeHead(401).end());
+    const server = await startLocalServer((_, response) => response.writeHead(401).end());
     const error = await fetchFrom(server, { credentials: { kind: 'registryToken', token } }).catch((e: Error) => e);
     expect(String((error as Error).stack)).not.toContain('s3cret');
   });

@@ -5,9 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { RegistryError } from '../../../server/registry/error.ts';
 import { boundedFetch } from '../../../server/registry/http.ts';
 import { isLocalAddress, registrySockets } from '../../../server/registry/sockets.ts';
-import { type LocalServer, serverOfTest } from '../../support/localServer.ts';
+import { type LocalServer, startLocalServer } from '../../support/localServer.ts';
 
-const started = (...more: [address?: string]) => serverOfTest((_, response) => response.end('{}'), undefined, ...more);
+const started = (...more: [address?: string]) =>
+  startLocalServer((_, response) => response.end('{}'), undefined, ...more);
 const portOf = ({ host }: LocalServer) => host.split(':').at(-1);
 const ask = (url: string, sockets = registrySockets({ allowLocal: false })) =>
   boundedFetch({ url: new URL(url), maxBytes: 100, signal: AbortSignal.timeout(5000), dispatcher: sockets.shared });

@@ -10,7 +10,7 @@ import {
   type KeyPair,
 } from '../../../dev/local/controlPlane/certificates.ts';
 import { trustOf } from '../../../server/registry/trust.ts';
-import { serverOfTest } from '../../support/localServer.ts';
+import { startLocalServer } from '../../support/localServer.ts';
 import { cacheOn, registryObjects } from './cacheFixture.ts';
 
 let authority: CertificateAuthority;
@@ -55,7 +55,7 @@ describe('a registry with an authority of its own', () => {
   /** Its metadata has the name in the client's certificate as version. */
   async function registry(data: () => Record<string, string>, repository: object = {}) {
     const tls = { cert: serving.certificate, key: serving.key, requestCert: true, rejectUnauthorized: false };
-    const server = await serverOfTest((request, response) => {
+    const server = await startLocalServer((request, response) => {
       const name = (request.socket as TLSSocket).getPeerCertificate().subject?.CN ?? 'nobody';
       response.end(JSON.stringify({ annotations: { 'org.opencontainers.image.version': name } }));
     }, tls);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ApiClient } from '../../../../dev/engine/cluster/apiClient.ts';
 import type { Authorization, EndpointConfig } from '../../../../dev/engine/hooks/controllerSpec.ts';
 import { hookClient, hooksOverHttp } from '../../../../dev/engine/hooks/hookClient.ts';
-import { serverOfTest } from '../../../support/localServer.ts';
+import { startLocalServer } from '../../../support/localServer.ts';
 
 describe('hook of a controller', () => {
   const secrets: Record<string, object> = { '/api/v1/namespaces/ns/secrets/t': { data: { token: btoa(' s3cret\n') } } };
@@ -16,7 +16,7 @@ describe('hook of a controller', () => {
     /** Requests that the hook got. */
     async function sent(endpointConfigs: EndpointConfig[]) {
       const seen = Promise.withResolvers<string | undefined>();
-      const server = await serverOfTest((request, response) => {
+      const server = await startLocalServer((request, response) => {
         seen.resolve(request.headers.authorization);
         response.end('{}');
       });
