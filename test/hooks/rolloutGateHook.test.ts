@@ -1,8 +1,8 @@
 /** Events of a RolloutGate about its approvals. */
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { EventRecord, HookCall } from '../../api/ports.ts';
+import type { HookCall } from '../../api/ports.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
+import { fakeHookCall } from '../../dev/fakes/ports.ts';
 import { controller, decorating } from '../../dev/fakes/requests.ts';
 import { rolloutGateHook } from '../../hooks/rolloutGateHook.ts';
 import { objectOf } from '../support/objects.ts';
@@ -36,10 +36,8 @@ const rolloutOf = (annotations: { [key: string]: string } = {}): Rollout =>
   });
 
 async function sync(gate: RolloutGate, at: string, rollout: Rollout = rolloutOf()) {
-  const events: EventRecord[] = [];
-  const call = { now: Date.parse(at), events: { record: (event: EventRecord) => events.push(event) } };
-  const asked = decorating(gate as unknown as KubeObject, { related: [rollout as unknown as KubeObject] });
-  const answer = await rolloutGateHook.sync(asked, call as unknown as HookCall);
+  const { call, events } = fakeHookCall({ now: Date.parse(at) });
+  const answer = await rolloutGateHook.sync(decorating(gate, { related: [rollout] }), call);
   const status = answer.status as RolloutGate['status'];
   return {
     status,

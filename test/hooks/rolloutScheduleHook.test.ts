@@ -4,6 +4,7 @@ import type { RolloutGate } from '../../api/types.ts';
 import type { ScheduleStatus } from '../../core/calendar/schedulePlan.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { FakeCluster } from '../../dev/fakes/ports.ts';
+import { mapOf } from '../../dev/fakes/requests.ts';
 import { scheduleHook } from '../../hooks/rolloutScheduleHook.ts';
 import { namespaceOf, objectOf } from '../support/objects.ts';
 import { syncCall } from './call.ts';
@@ -25,12 +26,6 @@ function rollout(name: string, namespace = 'prod', labels: Record<string, string
   return objectOf('Rollout', `${namespace}/${name}`, { metadata: { labels } });
 }
 
-const keyed = (kind: string, objects: KubeObject<any, any>[]) => ({
-  [`${kind}.kuberik.com/v1alpha1`]: Object.fromEntries(
-    objects.map((o) => [`${o.metadata.namespace}/${o.metadata.name}`, o]),
-  ),
-});
-
 async function sync(
   parent: KubeObject,
   at: string,
@@ -41,7 +36,7 @@ async function sync(
   const { request, call } = syncCall(parent, {
     at,
     objects: [...rollouts, ...namespaces],
-    children: keyed('RolloutGate', gates),
+    children: { 'RolloutGate.kuberik.com/v1alpha1': {}, ...mapOf(...(gates as KubeObject[])) },
   });
   const { status, children, resyncAfterSeconds } = await scheduleHook.sync(request, call);
   return { status: status as ScheduleStatus, gates: children as unknown as RolloutGate[], resyncAfterSeconds };

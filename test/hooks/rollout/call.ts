@@ -1,11 +1,10 @@
 /** Calls of the Rollout's hooks, and their objects. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { CompositeRequest } from '../../../api/metacontroller.ts';
 import type { HookCall } from '../../../api/ports.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { type ClusterRequest, fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
-import { controller, mapOf } from '../../../dev/fakes/requests.ts';
-import { objectOf } from '../../support/objects.ts';
+import { composing } from '../../../dev/fakes/requests.ts';
+import { kubeObject, objectOf } from '../../support/objects.ts';
 
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 
@@ -49,22 +48,8 @@ export function imagePolicy(tag: string, apiVersion = 'image.toolkit.fluxcd.io/v
   return object(apiVersion, 'ImagePolicy', 'policy', spec, { latestRef: { name: 'registry.example/app', tag } });
 }
 
-export function object(
-  apiVersion: string,
-  kind: string,
-  name: string,
-  spec: object,
-  status?: object,
-): KubeObject<any, any> {
-  return {
-    apiVersion,
-    kind,
-    metadata: { name, namespace: 'team-a' },
-    spec: spec as any,
-    ...(status && { status: status as any }),
-  };
-}
+export const object = (apiVersion: string, kind: string, name: string, spec: object, status?: object) =>
+  kubeObject(apiVersion, kind, `team-a/${name}`, { spec, ...(status && { status }) });
 
-export function request<Parent>(parent: Parent, related: KubeObject<any, any>[]): CompositeRequest<Parent> {
-  return { controller, parent, children: { 'ConfigMap.v1': {} }, related: mapOf(...related), finalizing: false };
-}
+export const request = (parent: KubeObject<any, any>, related: KubeObject<any, any>[]) =>
+  composing(parent, { related, children: { 'ConfigMap.v1': {} } });

@@ -1,6 +1,7 @@
 /** Syncs of a Rollout with spec.targetRepository, and the Jobs that copy. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../../api/types.ts';
+import { mapOf } from '../../../dev/fakes/requests.ts';
 import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
 import { kubeObject } from '../../support/objects.ts';
 import { type Around, fakeCall, imagePolicy, object, request, type rollout } from './call.ts';
@@ -37,10 +38,7 @@ export async function syncCopy(
     objects,
     settings: { copyImage: 'rollout-hooks:1', ...around.settings },
   });
-  const children = {
-    'ConfigMap.v1': {},
-    'Job.batch/v1': Object.fromEntries(jobs.map((job) => [`team-a/${job.metadata.name}`, job])),
-  };
+  const children = { 'ConfigMap.v1': {}, 'Job.batch/v1': {}, ...mapOf(...jobs) };
   const answer = await rolloutHook.sync({ ...request(parent, [policy, ...related]), children }, call);
   const status = answer.status as RolloutStatus;
   const counted = counts.flatMap((each) => (each.name === 'rollout_hooks_copies_total' ? each.labels.result : []));

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../../api/metacontroller.ts';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
+import { mapOf } from '../../../dev/fakes/requests.ts';
 import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
 import { fakeCall, imagePolicy, object, request, rollout } from './call.ts';
 import { deployed } from './sync.ts';
@@ -35,9 +36,7 @@ async function sync(
   const policies = children === 'not installed' ? undefined : children;
   const body: CompositeRequest<Rollout> = {
     ...request(subject, related),
-    children: policies
-      ? { [KEY]: Object.fromEntries(policies.map((each) => [`team-a/${each.metadata.name}`, each])) }
-      : {},
+    children: policies ? { [KEY]: {}, ...mapOf(...policies) } : {},
   };
   const answer = await rolloutHook.sync(body, call);
   const status = answer.status as RolloutStatus;
