@@ -128,11 +128,9 @@ function readyEvent(ready: Condition): NewEvent {
 }
 
 /** Events for DeploymentBlocked. Health gets an Event only if nothing else blocks the next version. */
-function blockEvents(
-  { choice, blockers, reported: [first], unhealthy: [check] }: Evaluation,
-  blocked: Condition,
-): NewEvent[] {
-  if (first && BLOCKER_KINDS[first.type].hasEvent) return [eventOf('Normal', blocked)];
+function blockEvents({ choice, blockers, reported, unhealthy: [check] }: Evaluation, blocked: Condition): NewEvent[] {
+  const wait = reported.find(({ type }) => BLOCKER_KINDS[type].hasEvent);
+  if (wait) return [eventOf('Normal', { ...blocked, reason: wait.reason })];
   const types = new Set(blockers.map(({ type }) => type));
   const isNext = choice.is === 'next' && !types.has('RolloutGate') && !types.has('Bake');
   if (!isNext || !types.has('Health') || !check) return [];
