@@ -1,18 +1,16 @@
 /** Invalid requests to the page's server get an answer of 4xx. */
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PageServer, servePage } from '../../page/laptop.ts';
+import { describe, expect, it } from 'vitest';
+import { servePage } from '../../page/laptop.ts';
 import type { Page } from '../../page/page.ts';
+import { atEnd } from '../support/atEnd.ts';
 
 const TOKEN = 'the-key-of-this-server-1234';
 const nothing = { get: () => undefined };
 
-let server: PageServer;
-beforeAll(async () => {
-  const page = { feed: {}, handlers: nothing, adopting: nothing, hello: {} } as unknown as Page;
-  server = await servePage([page], { assets: new Map(), token: TOKEN, port: 0 });
-});
-afterAll(() => server.close());
+const page = { feed: {}, handlers: nothing, adopting: nothing, hello: {} } as unknown as Page;
+const server = await servePage([page], { assets: new Map(), token: TOKEN, port: 0 });
+atEnd(server.close);
 
 /** Sends a request with the target as written, which fetch would normalize. */
 function ask(method: string, path: string, body = ''): Promise<{ status: number; message: string }> {
