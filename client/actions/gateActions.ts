@@ -1,5 +1,4 @@
 /** Actions on a Gate, a RolloutGate, a budget, and a Flux object that closed Gates hold. */
-
 import type { FluxObject } from '../../api/flux.ts';
 import { GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';

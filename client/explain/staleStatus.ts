@@ -1,4 +1,5 @@
 /** Whether the status of an object is out of date: then nothing reconciles it, and an explanation may be wrong. */
+import { OPENED } from '../../api/conditions.ts';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { gateRequestsOf } from '../../core/gate/gateRequests.ts';
@@ -28,7 +29,7 @@ export function staleText(object: AnyObject, now: EpochMs): string | undefined {
 /** Whether the status of a Gate is that before its request. A request is an annotation, with no generation. */
 function lacksRequest(gate: Gate, now: EpochMs): boolean {
   const { current } = gateRequestsOf(gate, now);
-  const opened = findCondition(gate.status?.conditions, 'Opened');
+  const opened = findCondition(gate.status?.conditions, OPENED);
   if (!current || !opened || now - current.at <= MAX_DELAY_MS) return false;
   return (opened.status === 'True') !== evaluateGate(gate, now).opened;
 }

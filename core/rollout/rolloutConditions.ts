@@ -64,9 +64,9 @@ export function nextConditions(
   const { reported } = evaluation;
   const blocked = blockedCondition(evaluation, reported);
   // Health doesn't hold a first deployment.
-  const [first, ...others] = reported.filter(({ type }) => type !== 'Health');
+  const holding = reported.filter(({ type }) => type !== 'Health');
   const waits: Wait[] = [
-    ...(first ? [{ type: first.type, condition: blockedCondition(evaluation, [first, ...others]) }] : []),
+    ...holding.slice(0, 1).map(({ type }) => ({ type, condition: blockedCondition(evaluation, holding) })),
     { type: 'Upstream', condition: upstream },
     { type: 'Budget', condition: budget },
     { type: 'RolloutGate', condition: rolloutGates },

@@ -1,5 +1,4 @@
 /** The status of a Rollout as it is stored after a decision: bounded, without anything that the CRD would reject. */
-
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, GateSummary, HistoryEntry, RolloutStatus } from '../../api/types.ts';

@@ -29,6 +29,7 @@ import type { OnFailure } from './rollback.ts';
 type BakeState = Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>;
 
 const BAKES: BakeState = { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_FOR_HEALTH };
+const RAN: BakeState = { bakeStatus: 'Succeeded', bakeStatusMessage: RAN_BEFORE };
 
 /** The bake with which a new deployment begins: none if there is nothing to wait for. */
 export function initialBake(
@@ -36,11 +37,12 @@ export function initialBake(
   config: { bakes: boolean; kuberikCompat?: boolean },
   isBound: boolean,
 ): BakeState {
-  const succeeded = (bakeStatusMessage: string) => ({ bakeStatus: 'Succeeded', bakeStatusMessage });
-  if (trigger === 'InitialVersion') return succeeded(RAN_BEFORE);
+  if (trigger === 'InitialVersion') return RAN;
   if (config.bakes) return BAKES;
-  if (config.kuberikCompat) return succeeded(NO_BAKE);
-  return isBound ? { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_TO_BE_APPLIED } : succeeded(NOTHING_BOUND);
+  if (config.kuberikCompat) return { bakeStatus: 'Succeeded', bakeStatusMessage: NO_BAKE };
+  return isBound
+    ? { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_TO_BE_APPLIED }
+    : { bakeStatus: 'Succeeded', bakeStatusMessage: NOTHING_BOUND };
 }
 
 /** The history with a new head, newest first and not yet truncated, and the Events of the change. */
@@ -178,7 +180,7 @@ export function adoptedEntry(
     message: `Adopted from ${newest.by}, which carries it`,
     origin: ['Adopted'],
     triggeredBy: triggeredBy(undefined),
-    ...(bake.bakes ? BAKES : { bakeStatus: 'Succeeded', bakeStatusMessage: RAN_BEFORE }),
+    ...(bake.bakes ? BAKES : RAN),
     ...(bake.bakes && bake.knownHealth && { knownHealth: bake.knownHealth }),
   };
 }

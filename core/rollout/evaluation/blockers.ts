@@ -3,7 +3,6 @@
  * Whether the version may be deployed, the conditions, Ready and the Events follow from this list.
  * A new kind of wait is a row of BLOCKER_KINDS: docs/extending.md.
  */
-
 import { LISTED } from '../../../api/annotations.ts';
 import {
   GATE_CLOSED,
