@@ -5,7 +5,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
 import { type NewEvent, ORDER } from '../kube/events.ts';
-import { formatTime, parseTime } from '../kube/time.ts';
+import { earliestTime, formatTime, parseTime } from '../kube/time.ts';
 import type { ApprovalRecord } from './approvalRecord.ts';
 import { countText, type EvaluatedApproval, evaluateVersions, expiryOf, type VersionUsers } from './approvalVerdict.ts';
 import { ruleChangeEvents } from './ruleChange.ts';
@@ -55,7 +55,7 @@ export function approvalsStatus(
       ...(change && { changedBy: change.by, changedAt: formatTime(change.at), changes: change.number }),
       ...(versions.length > 0 && { versions }),
     },
-    until: ends.length > 0 ? Math.min(...ends) : undefined,
+    until: earliestTime(ends),
   };
 }
 

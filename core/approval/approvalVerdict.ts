@@ -3,7 +3,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule } from '../../api/types.ts';
 import { Memo } from '../collection/memo.ts';
 import { parseDuration } from '../kube/duration.ts';
-import { formatTime } from '../kube/time.ts';
+import { earliestTime, formatTime } from '../kube/time.ts';
 import { serviceAccountOf } from '../kube/users.ts';
 import { countOf } from '../text/count.ts';
 import { firstFew } from '../text/firstFew.ts';
@@ -58,14 +58,13 @@ export function evaluateApprovals(
     return doesNotCount === undefined ? approval : { ...approval, doesNotCount };
   });
   const counted = evaluated.filter(({ doesNotCount }) => doesNotCount === undefined);
-  const ends = alive.flatMap((approval) => expiryOf(approval, rule) ?? []);
   return {
     required: rule.required,
     given: evaluated,
     counted,
     enough: problem === undefined && counted.length >= rule.required,
     ...(problem !== undefined && { problem }),
-    ...(ends.length > 0 && { until: Math.min(...ends) }),
+    until: earliestTime(alive.map((approval) => expiryOf(approval, rule))),
   };
 }
 

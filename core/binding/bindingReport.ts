@@ -10,7 +10,7 @@ import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Ga
 import { closureKey, evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
 import { gatesOfBinding } from '../gate/gateRefs.ts';
 import { byRefKey } from '../kube/names.ts';
-import { earliest, formatTime } from '../kube/time.ts';
+import { earliestTime, formatTime } from '../kube/time.ts';
 import { deploymentOf } from '../managedField/deployment.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { bypassGrantEnds, grantCovers } from '../suspension/bypassGrant.ts';
@@ -50,7 +50,7 @@ export function reportOf(
   const entries = redactFor(evaluated, metadata.namespace ?? '').map(gateEntry);
   const ends = [...rollouts.values()].flatMap((rollout) => bypassGrantEnds(rollout) ?? []).filter((end) => end > now);
   const report = reportWith(spec, rollouts, entries, now);
-  return { report, requeueAt: earliest([...evaluated.map(({ until }) => until), ...ends]) };
+  return { report, requeueAt: earliestTime([...evaluated.map(({ until }) => until), ...ends]) };
 }
 
 /**

@@ -15,9 +15,10 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingStatus } from '../../api/types.ts';
 import { statusChangedAt } from '../gate/evaluateGates.ts';
 import { gatesOfBinding, limitText } from '../gate/gateRefs.ts';
+import { triggerValue } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey, without } from '../kube/names.ts';
-import { earliest, minuteOf, parseTime, secondsUntil } from '../kube/time.ts';
+import { earliestTime, parseTime, secondsUntil } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { parseDeployments } from '../managedField/deployment.ts';
 import { readManagedField } from '../managedField/managedFields.ts';
@@ -87,7 +88,7 @@ export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
   };
   // If the state doesn't fit the Gates, the state or the Gates are about to change.
   const isMarked = isMarkedFor(object, gates);
-  const isUnseen = object.metadata.annotations?.[DEPLOYED]?.includes(RENEWED);
+  const isUnseen = object.metadata.annotations?.[DEPLOYED]?.includes(BEFORE_MINUTE);
   const wait = currentWait(object, nextStatus);
   const status = state === undefined && isMarked ? withGateCondition(object, gates, now, wait) : undefined;
   const changes = gates.all.map(({ ref, open }) => statusChangedAt(reportInputs.gates.get(refKey(ref)), open, now));
@@ -146,7 +147,7 @@ export function nextBinding(
   return {
     binding: { ...wanted, spec: { ...wanted.spec!, report: due === undefined ? encodeReport(report) : before! } },
     status: statusWithoutSource(wanted, stored?.status, report, now),
-    requeueAt: earliest([due, requeueAt]),
+    requeueAt: earliestTime([due, requeueAt]),
   };
 }
 
@@ -200,7 +201,7 @@ function reportDue(before: Report, next: Report, inputs: ReportInputs, now: Epoc
   if (!sameJson(urgentPart(before), urgentPart(next))) return undefined;
   const changes = [...changedRollouts(before, next, inputs), ...changedGates(before, next, inputs, now)];
   const due = changes.map(({ at, delay }) => (at <= now ? at + delay : now));
-  return due.every((at) => at > now) ? earliest(due) : undefined;
+  return due.every((at) => at > now) ? earliestTime(due) : undefined;
 }
 
 interface Change {
@@ -265,12 +266,11 @@ export function deploymentTrigger(
     );
   if (wanted.some((deployment) => isNewer(deployment, carried) && !awaitsGit(deployment))) return status.deployed;
   if (!fields.some((field) => hasDrifted(object, field, wanted, carried))) return undefined;
-  const renewed = `${status.deployed}${RENEWED}${minuteOf(now)}`;
-  return renewed === object.metadata.annotations?.[DEPLOYED] ? undefined : renewed;
+  return triggerValue(object.metadata.annotations?.[DEPLOYED], status.deployed, BEFORE_MINUTE, now);
 }
 
-/** Precedes the minute in the annotation DEPLOYED, as an entry that names no deployment. */
-const RENEWED = ',@';
+/** Makes the minute in the annotation DEPLOYED an entry that names no deployment. */
+const BEFORE_MINUTE = ',@';
 
 /** The annotations ARTIFACT and AWAITS_ARTIFACT to write. As with DEPLOYED, the write only triggers the webhook. */
 function artifactTrigger(object: FluxObject, status: FluxBindingStatus | undefined): Record<string, string | null> {

@@ -9,7 +9,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, Budget, GateSummary, Rollout, Slot, SlotRequest, VersionInfo } from '../../api/types.ts';
 import { type NewCondition, trueCondition } from '../kube/conditions.ts';
 import { identityOf, uidFraction } from '../kube/names.ts';
-import { formatTime, parseTime } from '../kube/time.ts';
+import { earliestTime, formatTime, parseTime } from '../kube/time.ts';
 import { nextRevision } from '../status/revision.ts';
 import { countOf } from '../text/count.ts';
 import { GRANTS_NOTHING } from './budgetReport.ts';
@@ -115,8 +115,7 @@ function slotsOf(rollout: Rollout, budgets: Budgets | undefined): (Slot | undefi
 
 /** The time of the first grant; 0 if it is unknown. */
 function firstGrant(granted: readonly (Slot | undefined)[]): EpochMs {
-  const times = granted.flatMap((slot) => parseTime(slot?.grantedTime) ?? []);
-  return times.length > 0 ? times.reduce((a, b) => Math.min(a, b)) : 0;
+  return earliestTime(granted.map((slot) => parseTime(slot?.grantedTime))) ?? 0;
 }
 
 /** A time about a minute ahead, spread so that a budget's Rollouts aren't all evaluated at once. */

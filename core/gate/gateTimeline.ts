@@ -5,7 +5,7 @@ import { type Period, periodsOf } from '../calendar/activeRules.ts';
 import { compileCalendar } from '../calendar/calendarRules.ts';
 import { memoizeByObject } from '../collection/memo.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
-import { earliest, formatTime } from '../kube/time.ts';
+import { earliestTime, formatTime } from '../kube/time.ts';
 import { requestProblems, windowProblems } from './gateProblems.ts';
 import { addWindow, type GateRequest, type GateRequests, gateRequestsOf, parseWindow } from './gateRequests.ts';
 
@@ -218,7 +218,7 @@ function nextStep(timeline: Timeline, at: EpochMs): EpochMs | undefined {
   const plannedAt = requests.planned?.at;
   const changesState = (gate.spec.schedule?.action === 'Open') !== (gate.spec.default === 'opened');
   const calendarChange = changesState ? periodAt?.(at).until : undefined;
-  const next = earliest([
+  const next = earliestTime([
     plannedAt !== undefined && plannedAt > at ? plannedAt : undefined,
     override && at < override.to ? override.to : calendarChange,
   ]);

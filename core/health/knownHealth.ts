@@ -6,7 +6,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import { goJsonBytes } from '../kube/json.ts';
-import { parseTime, wholeSeconds } from '../kube/time.ts';
+import { earliestTime, latestTime, parseTime, wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { CLOCK_DIFFERENCE_MS } from './healthStatus.ts';
 import { KUSTOMIZATION_CLASS } from './kustomizationCheck.ts';
@@ -176,12 +176,7 @@ export interface Cutoffs {
 
 export function cutoffsOf(rollouts: readonly Rollout[], now: EpochMs): Cutoffs {
   const all = rollouts.flatMap((rollout) => cutoffOf(rollout) ?? []);
-  const reached = all.filter((at) => at <= now);
-  const ahead = all.filter((at) => at > now);
-  return {
-    ...(reached.length > 0 && { reached: Math.max(...reached) }),
-    ...(ahead.length > 0 && { ahead: Math.min(...ahead) }),
-  };
+  return { reached: latestTime(all.filter((at) => at <= now)), ahead: earliestTime(all.filter((at) => at > now)) };
 }
 
 /** Whether one of the Rollouts has started or applied its newest deployment since the last report of the check. */

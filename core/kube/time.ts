@@ -21,10 +21,7 @@ export function formatInstant(at: EpochMs): string {
   return isoText(at).replace('.000Z', 'Z');
 }
 
-/**
- * The present minute, for a value that only triggers the webhook. Metacontroller writes no value twice: one that the
- * webhook hasn't seen, because the API server didn't call it, is written again with this minute.
- */
+/** The beginning of the minute. */
 export function minuteOf(now: EpochMs): string {
   return formatInstant(now - (now % 60_000));
 }
@@ -65,7 +62,7 @@ export function secondsUntil(at: EpochMs, now: EpochMs): number {
 }
 
 /** The earliest of the known times; undefined if none is known. */
-export function earliest(times: readonly (EpochMs | undefined)[]): EpochMs | undefined {
+export function earliestTime(times: readonly (EpochMs | undefined)[]): EpochMs | undefined {
   const known = times.filter((at) => at !== undefined);
   return known.length > 0 ? known.reduce((a, b) => Math.min(a, b)) : undefined;
 }

@@ -5,7 +5,7 @@ import type { Count, Duration, DurationName } from '../../api/metrics.ts';
 import type { EventRecord } from '../../api/ports.ts';
 import type { HistoryEntry, RolloutStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
-import { DAY_MS, parseTime } from '../kube/time.ts';
+import { DAY_MS, earliestTime, parseTime } from '../kube/time.ts';
 import { isManual } from './deployment/history.ts';
 
 /** The age from which the time of a build doesn't count: many builds write 1970. */
@@ -81,14 +81,13 @@ function failedSince(
 ): EpochMs | undefined {
   const success = older.findIndex(({ bakeStatus }) => bakeStatus === 'Succeeded');
   const since = success < 0 ? older : older.slice(0, success);
-  const failures = since.flatMap(({ bakeStatus, bakeEndTime }) =>
-    bakeStatus === 'Failed' ? (parseTime(bakeEndTime) ?? []) : [],
+  const failures = since.map(({ bakeStatus, bakeEndTime }) =>
+    bakeStatus === 'Failed' ? parseTime(bakeEndTime) : undefined,
   );
   const ready = head.lastRetryTimestamp ? findCondition(before?.conditions, READY) : undefined;
   const notReady = ready?.status === 'False' ? parseTime(ready.lastTransitionTime) : undefined;
-  const retried = notReady === undefined ? [] : [Math.max(notReady, parseTime(head.timestamp) ?? notReady)];
-  const all = [...failures, ...retried];
-  return all.length > 0 ? Math.min(...all) : undefined;
+  const retried = notReady === undefined ? undefined : Math.max(notReady, parseTime(head.timestamp) ?? notReady);
+  return earliestTime([...failures, retried]);
 }
 
 // Counters: an Event is recorded once, and so counted once.

@@ -9,9 +9,9 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus } from '../../api/types.ts';
 import { LIMIT_OF_GATES } from '../gate/gateRefs.ts';
-import { annotateAll } from '../kube/annotate.ts';
+import { annotateAll, triggerValue } from '../kube/annotate.ts';
 import { refKey } from '../kube/names.ts';
-import { earliest, minuteOf } from '../kube/time.ts';
+import { earliestTime } from '../kube/time.ts';
 import { isApplyBy } from '../kube/writers.ts';
 import { evaluateObjectGates, type GateContext, type ObjectGates, selectedByText } from '../objectGates/objectGates.ts';
 import {
@@ -62,7 +62,7 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
   const heldState = isMarked && !isBypassing ? undefined : markToWrite(object, closed, now);
   const state = gates.causes.length > 0 ? heldState : stateOnceOpen(object, gates, now);
   if (state !== undefined) annotations[GATE_STATE] = state;
-  return { annotations, isBypassing, requeueAt: earliest(gates.all.map(({ until }) => until)) };
+  return { annotations, isBypassing, requeueAt: earliestTime(gates.all.map(({ until }) => until)) };
 }
 
 /**
@@ -77,16 +77,9 @@ function stateOnceOpen(object: FluxObject, { all }: ObjectGates, now: EpochMs): 
   return (text === open && isReleased) || awaitedApply(object) ? undefined : markToWrite(object, open, now);
 }
 
-/**
- * The mark to write on an object that is not suspended or resumed as the mark requires; undefined if it is written.
- * A mark that was stored while the API server didn't call the webhook gets the present minute. The webhook stores it
- * without the minute.
- */
+/** The mark to write on an object that is not suspended or resumed as the mark requires; undefined if it is written. */
 function markToWrite(object: FluxObject, mark: string, now: EpochMs): string | undefined {
-  const stored = object.metadata.annotations?.[GATE_STATE];
-  const isStored = stored === mark || stored?.startsWith(`${mark}@`);
-  const wanted = isStored ? `${mark}@${minuteOf(now)}` : mark;
-  return stored === wanted ? undefined : wanted;
+  return triggerValue(object.metadata.annotations?.[GATE_STATE], mark, '@', now);
 }
 
 /**

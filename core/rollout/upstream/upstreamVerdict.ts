@@ -7,7 +7,7 @@ import type { HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
 import { howToAllow } from '../../health/consent.ts';
 import { formatDuration } from '../../kube/duration.ts';
 import { byRefKey, refKey } from '../../kube/names.ts';
-import { formatTime, LAST_INSTANT, parseTime } from '../../kube/time.ts';
+import { earliestTime, formatTime, LAST_INSTANT, parseTime } from '../../kube/time.ts';
 import { isCounted, succeededDeployments } from '../deployment/history.ts';
 import { type Match, type OrderProblem, type UpstreamRef, upstreamName, upstreamRefs } from './dependencies.ts';
 
@@ -71,12 +71,11 @@ export function evaluateUpstream(
     const waitOf = waitFinder(found, ref, now);
     const evaluated = candidates.map((candidate) => ({ tag: candidate.tag, wait: waitOf(candidate) }));
     const first = evaluated[0]?.wait;
-    const times = evaluated.flatMap(({ wait }) => wait?.until ?? []);
     return {
       ...verdict,
       allowed: evaluated.flatMap(({ tag, wait }) => (wait ? [] : [tag])),
       ...(first && { wait: { ...first, text: titled(first.text) } }),
-      ...(times.length > 0 && { requeueAt: times.reduce((a, b) => Math.min(a, b)) }),
+      requeueAt: earliestTime(evaluated.map(({ wait }) => wait?.until)),
     };
   });
 }
