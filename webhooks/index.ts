@@ -7,13 +7,13 @@ import { goJsonBytes } from '../core/kube/json.ts';
 import { shapeProblem } from '../core/kube/shape.ts';
 import { reasonWarnings } from '../core/record/record.ts';
 import { admissionConsideration, admissionDecisions } from './admissionLog.ts';
-import { mutateRolloutGate, validateRolloutGate } from './approval/rolloutGateAdmission.ts';
 import { mutateFlux, validateFlux } from './flux/fluxAdmission.ts';
 import { mutateGate, validateGate } from './gate/gateAdmission.ts';
 import { mutateRolloutBudget, validateHealthCheck, validateSchedule } from './otherKinds.ts';
 import { type AdmissionDecision, type AdmissionHandler, denied, reviewOf } from './response.ts';
 import { mutateRollout, validateRollout } from './rollout/rolloutAdmission.ts';
 import { mutateRolloutStatus, validateRolloutStatus } from './rollout/rolloutStatusAdmission.ts';
+import { mutateRolloutGate, validateRolloutGate } from './rolloutGate/rolloutGateAdmission.ts';
 
 /** The webhook with failurePolicy Ignore: an error or a late answer admits the write. */
 export const FAILS_OPEN = 'mutate/flux-fails-open';

@@ -27,7 +27,7 @@ import { openGateCommand } from '../../core/objectGates/gateTexts.ts';
 import { keptCalls } from '../../core/receiver/acceptCall.ts';
 import { nextScheduleRecord } from '../../core/record/pinRecord.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
-import { recordDeletion } from '../approval/approvalDeletion.ts';
+import { recordDeletion } from '../approvalDeletion.ts';
 import { bypassOrDeny, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
 import { openForWarnings, openingProblem, writeGateApprovals } from './gateApprovalWrites.ts';

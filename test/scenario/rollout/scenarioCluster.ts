@@ -24,10 +24,10 @@ import { mergePatched } from '../../../dev/sim/apiServer/requests.ts';
 import { type Data, NAMESPACE, type Target } from '../../../dev/sim/steps.ts';
 import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
 import { rolloutRequestsHook } from '../../../hooks/rollout/rolloutRequestsHook.ts';
-import { mutateRolloutGate } from '../../../webhooks/approval/rolloutGateAdmission.ts';
 import { mutateGate } from '../../../webhooks/gate/gateAdmission.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { mutateRolloutStatus } from '../../../webhooks/rollout/rolloutStatusAdmission.ts';
+import { mutateRolloutGate } from '../../../webhooks/rolloutGate/rolloutGateAdmission.ts';
 
 /** The time `T0`. */
 export const T0: EpochMs = Date.parse('2026-03-01T12:00:00Z');

@@ -20,8 +20,8 @@ import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, labelValue } from '../../core/kube/names.ts';
 import { formatListed, nextListEntries, parseListed } from '../../core/record/listRecord.ts';
 import { hasDiscovered, requestersOf } from '../../core/rollout/evaluation/versionApprovals.ts';
+import { recordDeletion } from '../approvalDeletion.ts';
 import { type AdmissionDecision, type AdmissionHandler, allowed, denied, namespaceOf } from '../response.ts';
-import { recordDeletion } from './approvalDeletion.ts';
 
 export const mutateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
   const sent = request.object as RolloutGate | null | undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mutateRolloutGate, validateRolloutGate } from '../../../webhooks/approval/rolloutGateAdmission.ts';
+import { mutateRolloutGate, validateRolloutGate } from '../../../webhooks/rolloutGate/rolloutGateAdmission.ts';
 import { object } from '../../hooks/rollout/call.ts';
 import { write as send, type Write } from '../gate/call.ts';
 import { call, P, write } from '../rollout/call.ts';

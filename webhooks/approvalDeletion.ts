@@ -1,11 +1,11 @@
 /** The deletion of a Gate or RolloutGate with approvals. */
-import type { AdmissionRequest } from '../../api/admission.ts';
-import type { AnyObject, ObjectName } from '../../api/kubernetes.ts';
-import type { ResourceRef, WebhookCall } from '../../api/ports.ts';
-import { type Approvable, type ApprovalKeys, recordedOn } from '../../core/approval/approvalRecord.ts';
-import { deletionEvent, ruleChangeEvents } from '../../core/approval/ruleChange.ts';
-import { eventRecord } from '../../core/kube/events.ts';
-import { isSystemDeleter } from '../../core/kube/users.ts';
+import type { AdmissionRequest } from '../api/admission.ts';
+import type { AnyObject, ObjectName } from '../api/kubernetes.ts';
+import type { ResourceRef, WebhookCall } from '../api/ports.ts';
+import { type Approvable, type ApprovalKeys, recordedOn } from '../core/approval/approvalRecord.ts';
+import { deletionEvent, ruleChangeEvents } from '../core/approval/ruleChange.ts';
+import { eventRecord } from '../core/kube/events.ts';
+import { isSystemDeleter } from '../core/kube/users.ts';
 
 /**
  * Records the deletion of a Gate or RolloutGate with approvals as Events with the user, once the object is gone. The

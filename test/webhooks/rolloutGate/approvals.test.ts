@@ -4,7 +4,7 @@ import type { RolloutGate } from '../../../api/types.ts';
 import { goJsonBytes } from '../../../core/kube/json.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
-import { mutateRolloutGate } from '../../../webhooks/approval/rolloutGateAdmission.ts';
+import { mutateRolloutGate } from '../../../webhooks/rolloutGate/rolloutGateAdmission.ts';
 import { object } from '../../hooks/rollout/call.ts';
 import { write } from '../gate/call.ts';
 import { write as admission } from '../rollout/call.ts';
