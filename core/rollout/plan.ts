@@ -182,7 +182,7 @@ function headProgress(
 ) {
   const context = {
     rollout,
-    settings: config,
+    config,
     healthChecks,
     bound: bindings,
     recovery: isInRecovery(conditions),

@@ -23,14 +23,14 @@ import { checkKey, goneChecks } from '../health/knownHealth.ts';
 import { falseCondition, findCondition, type NewCondition, setConditions, trueCondition } from '../kube/conditions.ts';
 import { formatTime } from '../kube/time.ts';
 import type { DeploymentDecision } from './decideDeployment.ts';
-import { type BakeSettings, bakeEnd, bakeUntil, failsAt } from './deployment/bake.ts';
+import { type BakeConfig, bakeEnd, bakeUntil, failsAt } from './deployment/bake.ts';
 import { bakeSummary, deploymentSummary, MARKED_SUCCESSFUL, readyMessage } from './deployment/deploymentMessages.ts';
 import { isInRecovery } from './deployment/entry.ts';
 import { type FailedCheck, healthChecksLeftOut, healthChecksMissing, notReady } from './deployment/healthChecks.ts';
 import { hasNoBake, isUnfinished } from './deployment/history.ts';
 import { targetName, unapplied } from './deployment/progress.ts';
 import { rollbackCondition } from './deployment/rollback.ts';
-import { BLOCKER_KINDS, heldByPin, READY_REASONS } from './evaluation/blockers.ts';
+import { BLOCKER_KINDS, blockedByPin, READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import type { Observed, RolloutContext } from './evaluation/observed.ts';
 import type { ReportedWait } from './evaluation/reportedWaits.ts';
@@ -63,10 +63,10 @@ export function nextConditions(
   const over = new Set(transient.flatMap(([type, condition]) => (condition ? [] : [type])));
   const { reported } = evaluation;
   const blocked = blockedCondition(evaluation, reported);
-  // Health doesn't hold a first deployment.
-  const holding = reported.filter(({ type }) => type !== 'Health');
+  // Health doesn't block a first deployment.
+  const blocking = reported.filter(({ type }) => type !== 'Health');
   const waits: Wait[] = [
-    ...holding.slice(0, 1).map(({ type }) => ({ type, condition: blockedCondition(evaluation, holding) })),
+    ...blocking.slice(0, 1).map(({ type }) => ({ type, condition: blockedCondition(evaluation, blocking) })),
     { type: 'Upstream', condition: upstream },
     { type: 'Budget', condition: budget },
     { type: 'RolloutGate', condition: rolloutGates },
@@ -162,7 +162,7 @@ function upstreamCondition(
 function pinCondition({ rollout }: Observed, { candidates }: Evaluation, requests: Requests): NewCondition | undefined {
   const wanted = rollout.spec?.wantedVersion;
   if (!wanted) return undefined;
-  const { newer, forced } = heldByPin(wanted, candidates, requests);
+  const { newer, forced } = blockedByPin(wanted, candidates, requests);
   const by = forced === undefined ? '' : requestedText(rollout, forced);
   const parts = [
     `spec.wantedVersion pins version ${wanted}: no newer version is deployed until you remove the field`,
@@ -190,21 +190,21 @@ function firstDeploymentCondition({ observed, config, state }: RolloutContext): 
  * The message has stored times only: the same state gives the same message. The reason of a bake is Baking until its
  * planned end, whatever it waits for besides.
  */
-function progressCondition({ observed, config: settings, state, now }: RolloutContext): NewCondition | undefined {
+function progressCondition({ observed, config, state, now }: RolloutContext): NewCondition | undefined {
   const { rollout, bindings, healthChecks } = observed;
   const { history, conditions } = state;
   const [head] = history;
   if (!head || !isUnfinished(head)) return undefined;
   const { tag } = head.version;
   const isRecovery = isInRecovery(conditions);
-  const limit = deadlineText(settings, failsAt(head, settings, isRecovery), isRecovery);
+  const limit = deadlineText(config, failsAt(head, config, isRecovery), isRecovery);
   const missing = unapplied(head, bindings, rollout);
   const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
   const checks = checkNames(waiting, goneChecks(head, healthChecks));
   if (head.bakeStartTime !== undefined) {
-    const end = bakeEnd(head, settings);
-    if (settings.kuberikCompat || missing.length + waiting.length === 0) {
-      const last = bakeUntil(head, settings, healthChecks);
+    const end = bakeEnd(head, config);
+    if (config.kuberikCompat || missing.length + waiting.length === 0) {
+      const last = bakeUntil(head, config, healthChecks);
       const until = last === undefined ? '' : ` until ${formatTime(last)}`;
       const ends = isRecovery
         ? ' in recovery mode: a failing HealthCheck does not fail the deployment'
@@ -217,7 +217,7 @@ function progressCondition({ observed, config: settings, state, now }: RolloutCo
     const what = isMissing
       ? `Flux has applied it to ${namesOrCount(missing.map(targetName), 'objects')}`
       : `${checks} ${waiting.length === 1 ? 'is' : 'are'} Healthy`;
-    const message = `Version ${tag} is baking ${atLeast}until ${what}${heldText(head, settings)}${limit}`;
+    const message = `Version ${tag} is baking ${atLeast}until ${what}${heldText(head, config)}${limit}`;
     const isPlanned = end !== undefined && now < end;
     const reason = isPlanned ? 'Baking' : isMissing ? 'WaitingForApply' : 'WaitingForHealth';
     return trueCondition(PROGRESSING, reason, message);
@@ -225,24 +225,24 @@ function progressCondition({ observed, config: settings, state, now }: RolloutCo
   if (missing.length > 0) {
     const objects = namesOrCount(missing.map(targetName), 'objects');
     const message = `Version ${tag} waits for Flux to apply it to ${objects}, since ${startOf(head)}`;
-    return trueCondition(PROGRESSING, 'WaitingForApply', `${message}${heldText(head, settings)}${limit}`);
+    return trueCondition(PROGRESSING, 'WaitingForApply', `${message}${heldText(head, config)}${limit}`);
   }
   const since = head.appliedTime ?? startOf(head);
   const message = `Version ${tag} waits for ${checks} to become Healthy, since ${since}`;
-  return trueCondition(PROGRESSING, 'WaitingForHealth', `${message}${heldText(head, settings)}${limit}`);
+  return trueCondition(PROGRESSING, 'WaitingForHealth', `${message}${heldText(head, config)}${limit}`);
 }
 
 function startOf(head: HistoryEntry): string {
   return head.lastRetryTimestamp ?? head.timestamp;
 }
 
-function heldText({ waitingSince }: HistoryEntry, { deployTimeout }: BakeSettings): string {
+function heldText({ waitingSince }: HistoryEntry, { deployTimeout }: BakeConfig): string {
   if (waitingSince === undefined) return '';
   if (deployTimeout === undefined) return '. A Gate is closed, or an object is still suspended after its opening';
   return `. deployTimeout is paused since ${waitingSince}: a Gate is closed, or an object is still suspended after its opening`;
 }
 
-function deadlineText({ deployTimeout }: BakeSettings, deadline: EpochMs | undefined, isRecovery: boolean): string {
+function deadlineText({ deployTimeout }: BakeConfig, deadline: EpochMs | undefined, isRecovery: boolean): string {
   if (deployTimeout === undefined) return '. spec.deployTimeout is not set, so this wait has no time limit';
   if (isRecovery) return '. In recovery mode spec.deployTimeout does not end this wait';
   return deadline === undefined ? '' : `. The deployment fails at ${formatTime(deadline)} (spec.deployTimeout)`;

@@ -91,7 +91,7 @@ const CHANGE_EVENTS: readonly [type: string, eventOf: (condition: Condition) => 
   // A wait that Ready repeats has an Event of its own condition.
   [READY, (ready) => (isTemporary(ready) && !READY_REASONS.includes(ready.reason) ? readyEvent(ready) : undefined)],
   [WAITING_FOR_ROLLOUTS, (order) => waitEvent(order, order.reason === 'NotSucceeded', ['NotSucceeded'])],
-  // The budget itself reports a version that it holds, once for all waiting Rollouts.
+  // The budget itself reports a version that it blocks, once for all waiting Rollouts.
   [WAITING_FOR_BUDGET, (budget) => waitEvent(budget, budget.reason === 'NoSlot', ['NoSlot', 'VersionHeld'])],
 ];
 
@@ -105,7 +105,7 @@ function conditionEvents(
     const condition = changed(type);
     return (condition && eventOf(condition)) ?? [];
   });
-  // A blocker gets another Event when it holds another version.
+  // A blocker gets another Event when it blocks another version.
   const isNew =
     changed(DEPLOYMENT_BLOCKED) !== undefined ||
     stored?.pendingVersion !== (evaluation.choice.version ?? evaluation.young[0]?.tag);
@@ -127,7 +127,7 @@ function readyEvent(ready: Condition): NewEvent {
   return { type: 'Normal', reason: 'NoReleases', message: ready.message };
 }
 
-/** Events for DeploymentBlocked. Health gets one only if no wait with an Event of its own holds the next version. */
+/** Events for DeploymentBlocked. Health gets one only if no wait with an Event of its own blocks the next version. */
 function blockEvents({ choice, blockers, reported, unhealthy: [check] }: Evaluation, blocked: Condition): NewEvent[] {
   const wait = reported.find(({ type }) => BLOCKER_KINDS[type].hasEvent);
   if (wait) return [eventOf('Normal', { ...blocked, reason: wait.reason })];

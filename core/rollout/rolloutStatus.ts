@@ -12,8 +12,8 @@ import {
 } from '../gate/evaluateGates.ts';
 import { isLimit } from '../gate/gateRefs.ts';
 import { refKey } from '../kube/names.ts';
+import { withRevision } from '../kube/statusRevision.ts';
 import { LIMITS } from '../limits.ts';
-import { withRevision } from '../status/revision.ts';
 import { withCommands } from '../text/commands.ts';
 import { oneLine } from '../text/oneLine.ts';
 import type { DeploymentDecision } from './decideDeployment.ts';
@@ -168,7 +168,7 @@ function gateSummaries(
     withApprovalsText(each, requested.get(each.name), pending),
   );
   const own = all.filter(isOfRolloutGate);
-  // Clients read an entry with `passing: false` as a RolloutGate that holds every version.
+  // Clients read an entry with `passing: false` as a RolloutGate that blocks every version.
   const rankOf = (each: GateSummary) => (each.passing === false ? 0 : blocks(each, pending) ? 1 : 2);
   const byRank = own.toSorted((a, b) => rankOf(a) - rankOf(b));
   const shown = new Set(byRank.slice(0, LIMITS.listedGates));
@@ -200,7 +200,7 @@ function withApprovalsText(
     : gate;
 }
 
-/** The closed Gates that hold the pending version; if none is pending, those that would hold any. */
+/** The closed Gates that block the pending version; if none is pending, those that would block any. */
 function closedGates({ rollout, gateRefs, gates }: Observed, { choice, closed }: Evaluation, now: EpochMs) {
   if (choice.version !== undefined) return closed;
   return redactFor(closedOf(evaluateGates(gateRefs, gates, now)), rollout.metadata.namespace ?? '');

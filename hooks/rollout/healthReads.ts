@@ -169,7 +169,7 @@ export async function readChecks(
 
 /**
  * The HealthChecks, where a check at rest gets the status Unhealthy if it is unhealthy now. Its own hook evaluates it
- * only every ten minutes, but a failure since then must hold the next version. The Rollout's condition then triggers
+ * only every ten minutes, but a failure since then must block the next version. The Rollout's condition then triggers
  * that hook, which stores the failure.
  */
 export function withRestingChecks(

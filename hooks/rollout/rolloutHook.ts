@@ -5,10 +5,10 @@ import type { Rollout } from '../../api/types.ts';
 import { bindingsOfRollout } from '../../core/binding/boundObjects.ts';
 import { eventRecord } from '../../core/kube/events.ts';
 import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
-import type { Observed } from '../../core/rollout/evaluation/observed.ts';
+import { isStale, type Observed } from '../../core/rollout/evaluation/observed.ts';
 import { withAllowedRefs } from '../../core/rollout/evaluation/specProblems.ts';
 import { type Plan, planRollout } from '../../core/rollout/plan.ts';
-import { isStale } from '../../core/status/revision.ts';
+
 import { readSelectors } from '../../live/gateReads.ts';
 import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
 import { readChecks, withPresentHealth } from './healthReads.ts';
@@ -16,10 +16,11 @@ import { carriedDeployments, liveRollout, readBindingsAfterApply, readBlockers, 
 import { liveImagePolicy, mayChangeUnseen, observe } from './observe.ts';
 import { isTriggeredByGrant, relatedRules } from './relatedRules.ts';
 
-/** The interval without an ImagePolicy: the creation of one that no rule relates triggers no sync. */
-const POLICY_REQUEUE_SECONDS = 30;
-/** The interval while another ConfigMap or ImagePolicy has a child's name: its deletion triggers no sync. */
-const FOREIGN_REQUEUE_SECONDS = 30;
+/**
+ * The interval while an object that no rule relates is waited for, because nothing about it triggers a sync: an
+ * ImagePolicy that doesn't exist yet, or another owner's ConfigMap or ImagePolicy with the name of a child.
+ */
+const UNRELATED_REQUEUE_SECONDS = 30;
 /**
  * The interval with upstream Rollouts: neither the consent of a Namespace nor a change that ends a cycle triggers a
  * sync.
@@ -50,13 +51,16 @@ export const rolloutHook: CompositeHook<Rollout> = {
     const requeues = [
       plan.requeueAfterSeconds,
       requeueAfterSeconds,
-      observed.imagePolicy ? undefined : POLICY_REQUEUE_SECONDS,
-      observed.configMapProblem || observed.writeBackProblem ? FOREIGN_REQUEUE_SECONDS : undefined,
+      isAwaitingUnrelated(observed) ? UNRELATED_REQUEUE_SECONDS : undefined,
       observed.upstream && mayChangeUnseen(observed.rollout, observed.upstream) ? UPSTREAM_REQUEUE_SECONDS : undefined,
     ];
     return { status: plan.status, children: plan.children, ...resyncAfter(requeues) };
   },
 };
+
+function isAwaitingUnrelated({ imagePolicy, configMapProblem, writeBackProblem }: Observed): boolean {
+  return imagePolicy === undefined || configMapProblem !== undefined || writeBackProblem !== undefined;
+}
 
 /** A plan, with the inputs from which it was made. */
 interface Draft {
@@ -112,7 +116,7 @@ async function withLiveHealth(draft: Draft, call: HookCall): Promise<Draft> {
 
 /**
  * Reads everything that may block the plan, if it is irreversible or objects carry deployments to adopt. The bound
- * objects come last: if something else holds the Rollout, listing them would be wasted in each sync.
+ * objects come last: if something else blocks the version, listing them would be wasted in each sync.
  */
 async function withLiveBlockers(draft: Draft, call: HookCall): Promise<Draft> {
   const carried = await deploymentsToAdopt(draft, call);

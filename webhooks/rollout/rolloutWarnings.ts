@@ -122,7 +122,7 @@ async function absentGateWarnings(rollout: Rollout, before: Rollout | undefined,
   );
 }
 
-/** The Warning for a manual deployment that closed Gates hold. */
+/** The Warning for a manual deployment that closed Gates block. */
 async function closedGateWarnings(
   rollout: Rollout,
   before: Rollout | undefined,

@@ -24,7 +24,7 @@ import { checksRevision, type FailedCheck, newErrors, notReady, steadyFrom, unhe
 import { hasNoBake, isUnfinished } from './history.ts';
 import { endWait, targetName, unapplied, withProgress } from './progress.ts';
 
-export interface BakeSettings {
+export interface BakeConfig {
   /** Milliseconds. */
   bakeTime?: number;
   /** Milliseconds. */
@@ -35,7 +35,7 @@ export interface BakeSettings {
 
 interface BakeContext {
   rollout: Rollout;
-  settings: BakeSettings;
+  config: BakeConfig;
   healthChecks: readonly HealthCheck[];
   bound: readonly FluxBinding[];
   /** Recovery mode, BakeFailureDisabled: neither errors nor the timeout fail the deployment. */
@@ -70,8 +70,8 @@ interface Progress extends BakeStep {
 export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake: boolean, now: EpochMs): Progress {
   const { rollout, bound, healthChecks } = context;
   const isContinued = stored.bakeStatus === 'Deploying' && stored.bakeStartTime !== undefined;
-  const head = isContinued && !context.settings.kuberikCompat ? deployedAgain(stored, healthChecks, now) : stored;
-  const end = bakeEnd(head, context.settings) ?? parseTime(head.bakeStartTime);
+  const head = isContinued && !context.config.kuberikCompat ? deployedAgain(stored, healthChecks, now) : stored;
+  const end = bakeEnd(head, context.config) ?? parseTime(head.bakeStartTime);
   const isBakeTimeOver = end !== undefined && end <= now;
   const proven = withProgress(head, { bound, rollout, checks: healthChecks, isBakeTimeOver }, now);
   // The proof is stored for a failed deployment too: its retry relies on it.
@@ -92,16 +92,16 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   const home = context.rollout.metadata.namespace;
   const started = parseTime(head.bakeStartTime);
   const missing = unapplied(head, context.bound, context.rollout);
-  if (!context.settings.kuberikCompat && hasNoBake(head, context.rollout)) {
+  if (!context.config.kuberikCompat && hasNoBake(head, context.rollout)) {
     return missing.length > 0 ? { head, events: [] } : appliedStep(head, context.bound, now);
   }
-  if (context.isTagMoved && !context.settings.kuberikCompat)
+  if (context.isTagMoved && !context.config.kuberikCompat)
     return failedStep(head, tagMovedMessage(head.version.tag), [], now);
 
-  const deadline = started === undefined ? failsAt(head, context.settings, recovery) : undefined;
+  const deadline = started === undefined ? failsAt(head, context.config, recovery) : undefined;
   const mayStart = started === undefined && missing.length === 0 && notReady(healthChecks, head, home).length === 0;
   // This sync may be late, after an outage of the hooks: a version that is applied and healthy has not failed.
-  if (deadline !== undefined && now > deadline && (context.settings.kuberikCompat || !mayStart)) {
+  if (deadline !== undefined && now > deadline && (context.config.kuberikCompat || !mayStart)) {
     return failedStep(head, timeoutMessage(missing), notReady(healthChecks, head, home), now);
   }
   // Health from before the apply is the old version's, unless the check can distinguish versions.
@@ -137,11 +137,11 @@ function errorsOrUnhealthy(checks: readonly HealthCheck[], head: HistoryEntry): 
  * The time at which the deployment fails by deployTimeout, unless its bake has started by then, or ended after its
  * bakeTime. undefined without deployTimeout, in recovery mode, and while a closed Gate holds the deployment.
  */
-export function failsAt(head: HistoryEntry, settings: BakeSettings, isRecovery: boolean): EpochMs | undefined {
-  if (settings.deployTimeout === undefined || isRecovery || head.waitingSince !== undefined) return undefined;
+export function failsAt(head: HistoryEntry, config: BakeConfig, isRecovery: boolean): EpochMs | undefined {
+  if (config.deployTimeout === undefined || isRecovery || head.waitingSince !== undefined) return undefined;
   const started = parseTime(head.bakeStartTime);
-  const from = started === undefined ? deployCutoff(head) : (bakeEnd(head, settings) ?? started);
-  return from + settings.deployTimeout + ((head.waitedSeconds ?? 0) + (head.graceSeconds ?? 0)) * 1000;
+  const from = started === undefined ? deployCutoff(head) : (bakeEnd(head, config) ?? started);
+  return from + config.deployTimeout + ((head.waitedSeconds ?? 0) + (head.graceSeconds ?? 0)) * 1000;
 }
 
 /** A sync is requested for the deadline. If it comes this much later, there was an outage. */
@@ -154,8 +154,8 @@ const REPORTED_WITHIN_MS = 60_000;
  * The hooks that report about objects and health have not run either. The write of the status triggers them.
  * A deployTimeout that is set once it is over looks the same, and gets the same time.
  */
-function withGrace(head: HistoryEntry, { settings, recovery }: BakeContext, now: EpochMs): HistoryEntry {
-  const deadline = settings.kuberikCompat ? undefined : failsAt(head, settings, recovery);
+function withGrace(head: HistoryEntry, { config, recovery }: BakeContext, now: EpochMs): HistoryEntry {
+  const deadline = config.kuberikCompat ? undefined : failsAt(head, config, recovery);
   if (deadline === undefined || now <= deadline + OUTAGE_MS) return head;
   const seconds = Math.ceil((now + REPORTED_WITHIN_MS - deadline) / 1000);
   return { ...head, graceSeconds: (head.graceSeconds ?? 0) + seconds };
@@ -183,7 +183,7 @@ function startBake(head: HistoryEntry, context: BakeContext, now: EpochMs): Bake
     bakeStatusMessage: BAKE_STARTED,
     bakeStartTime: formatTime(at),
     // Even without a healthCheckSelector: one that is set during the bake may select a check that is already Unhealthy.
-    ...(!context.settings.kuberikCompat && {
+    ...(!context.config.kuberikCompat && {
       knownHealth: knownInBake({ knownHealth: [], ...rest }, context.healthChecks),
     }),
   };
@@ -194,23 +194,23 @@ function startBake(head: HistoryEntry, context: BakeContext, now: EpochMs): Bake
 /** The next step of a bake that has started: it continues, waits for health after bakeTime, or ends. */
 function continueBake(
   head: HistoryEntry,
-  { settings, healthChecks, bound, rollout, recovery }: BakeContext,
+  { config, healthChecks, bound, rollout, recovery }: BakeContext,
   passed: string,
   before: NewEvent[],
   now: EpochMs,
 ): BakeStep {
-  const { bakeTime, kuberikCompat } = settings;
-  const end = bakeEnd(head, settings) ?? now;
+  const { bakeTime, kuberikCompat } = config;
+  const end = bakeEnd(head, config) ?? now;
   if (now < end) return { head, events: before, requeueAt: end };
   const missing = kuberikCompat ? [] : unapplied(head, bound, rollout);
   const waits = kuberikCompat ? [] : notReady(healthChecks, head, rollout.metadata.namespace);
   if (missing.length + waits.length > 0) {
-    const deadline = failsAt(head, settings, recovery);
+    const deadline = failsAt(head, config, recovery);
     if (deadline !== undefined && now > deadline)
       return failedStep(head, missing.length > 0 ? bakeTimeoutNotApplied(missing) : BAKE_TIMEOUT, waits, now);
     return { head, events: before, ...(deadline !== undefined && { requeueAt: deadline + 1 }) };
   }
-  const until = bakeUntil(head, settings, healthChecks);
+  const until = bakeUntil(head, config, healthChecks);
   if (until !== undefined && now < until) return { head, events: before, requeueAt: until };
   const message = bakeTime === undefined ? BAKE_COMPLETED : passed;
   const ended = endWait(head, rollout, now);
@@ -226,7 +226,7 @@ function continueBake(
  * The end of bakeTime; undefined without bakeTime, or before the bake has started. If no object was bound at the start
  * of the bake, and one is bound during it, bakeTime counts from the time at which that object applies the version.
  */
-export function bakeEnd(head: HistoryEntry, { bakeTime, kuberikCompat }: BakeSettings): EpochMs | undefined {
+export function bakeEnd(head: HistoryEntry, { bakeTime, kuberikCompat }: BakeConfig): EpochMs | undefined {
   const started = parseTime(head.bakeStartTime);
   if (started === undefined || bakeTime === undefined) return undefined;
   const applied = kuberikCompat ? undefined : parseTime(head.appliedTime);
@@ -239,10 +239,10 @@ export function bakeEnd(head: HistoryEntry, { bakeTime, kuberikCompat }: BakeSet
  */
 export function bakeUntil(
   head: HistoryEntry,
-  settings: BakeSettings,
+  config: BakeConfig,
   healthChecks: readonly HealthCheck[],
 ): EpochMs | undefined {
-  return latestTime([bakeEnd(head, settings), settings.kuberikCompat ? undefined : steadyFrom(healthChecks, head)]);
+  return latestTime([bakeEnd(head, config), config.kuberikCompat ? undefined : steadyFrom(healthChecks, head)]);
 }
 
 function bakeTimeoutNotApplied(missing: readonly FluxBinding[]): string {

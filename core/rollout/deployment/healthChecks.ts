@@ -81,7 +81,7 @@ export function unhealthyInBake(checks: readonly HealthCheck[], head: HistoryEnt
 
 /**
  * The checks that the failed `head` has not broken: those that were unhealthy before its deployment, which began at
- * `since`. The others don't hold the next version, because only that one can fix them.
+ * `since`. The others don't block the next version, because only that one can fix them.
  */
 export function checksNotBrokenBy(head: HistoryEntry, checks: readonly HealthCheck[], since: EpochMs): HealthCheck[] {
   const failed = new Set(head.failedHealthChecks?.map(refKey));

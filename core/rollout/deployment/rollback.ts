@@ -138,7 +138,7 @@ export function rollbackDepth(
 }
 
 /** Whether automation stops after this failure. It also stops after a rollback that failed. */
-export function holdsAfterFailure(head: HistoryEntry | undefined, { onFailure }: { onFailure: OnFailure }): boolean {
+export function blocksAfterFailure(head: HistoryEntry | undefined, { onFailure }: { onFailure: OnFailure }): boolean {
   if (head?.bakeStatus !== 'Failed') return false;
   return onFailure === 'Hold' || (onFailure === 'Rollback' && head.rolledBackFrom !== undefined);
 }

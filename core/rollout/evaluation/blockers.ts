@@ -23,7 +23,7 @@ import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { pinRecordOf } from '../../record/pinRecord.ts';
 import { bakeUntil } from '../deployment/bake.ts';
 import { hasNoBake, isUnfinished } from '../deployment/history.ts';
-import { holdsAfterFailure, type Rollback } from '../deployment/rollback.ts';
+import { blocksAfterFailure, type Rollback } from '../deployment/rollback.ts';
 import { RELEASE_TOO_YOUNG, type YoungRelease } from '../release/candidates.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { WAITING_FOR_COPY } from './copy.ts';
@@ -64,7 +64,7 @@ interface BlockerKind {
   /** The source of such blockers. Absent if they are found only once nothing else blocks. */
   find?(inputs: BlockerInputs): Blocker[];
   /**
-   * The reason of Ready while this wait holds the first deployment: DeploymentBlocked's reason, or the type of the
+   * The reason of Ready while this wait blocks the first deployment: DeploymentBlocked's reason, or the type of the
    * wait's own condition.
    */
   readyReason?: string;
@@ -94,7 +94,8 @@ export const READY_REASONS: readonly string[] = Object.values(BLOCKER_KINDS).fla
 );
 
 /** All blockers but the copy and the budgets: a copy begins, and a slot is requested, once none of these blocks. */
-export function findBlockers(inputs: BlockerInputs): Blocker[] {
+export function findBlockers(sources: BlockerSources, context: RolloutContext): Blocker[] {
+  const inputs: BlockerInputs = { ...sources, ...context, head: context.state.history[0] };
   return Object.values(BLOCKER_KINDS).flatMap(({ find }) => find?.(inputs) ?? []);
 }
 
@@ -149,7 +150,7 @@ function problemsOfOthers({ observed, state, requests, choice, head }: BlockerIn
 /** Reason of DeploymentBlocked. */
 export const UNHEALTHY_HEALTH_CHECKS = 'UnhealthyHealthChecks';
 
-/** The unhealthy checks. They don't hold the first deployment: nothing was healthy before it. */
+/** The unhealthy checks. They don't block the first deployment: nothing was healthy before it. */
 function healthBlockers({ choice, head, unhealthy }: BlockerInputs): Blocker[] {
   const { version } = choice;
   if (version === undefined || !isForward(choice) || !head) return [];
@@ -197,7 +198,7 @@ function failureBlockers({ choice, head, rollback, config, requests }: BlockerIn
   if (version === undefined || !isForward(choice) || !head) return [];
   const failed = { type: 'Failure', version } as const;
   const since = parseTime(head.bakeEndTime);
-  if (holdsAfterFailure(head, config) && !requests.unblockFailed) {
+  if (blocksAfterFailure(head, config) && !requests.unblockFailed) {
     return [{ ...failed, effect: 'Blocks', reason: 'PreviousDeploymentFailed', ...times({ since }) }];
   }
   // A rollback may still be possible until then.
@@ -221,7 +222,7 @@ function approvalBlockers({ observed, choice: { version }, requiredApprovals }: 
 }
 
 /**
- * Upstream Rollouts that block. Without a pending version, only those that hold every version: missing, or in a cycle.
+ * Upstream Rollouts that block. Without a pending version, only those that block every version: missing, or in a cycle.
  */
 function upstreamBlockers({ choice, rolloutGatesResult, upstream }: BlockerInputs): Blocker[] {
   const { version } = choice;
@@ -240,8 +241,8 @@ function upstreamBlockers({ choice, rolloutGatesResult, upstream }: BlockerInput
 }
 
 /**
- * The RolloutGate that rejects the requested version; or those that hold an automatic deployment, or `initialVersion`
- * if they hold first deployments.
+ * The RolloutGate that rejects the requested version; or those that block an automatic deployment, or
+ * `initialVersion` if they block first deployments.
  */
 function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
   const { observed, config, choice, young, head, rolloutGatesResult } = inputs;
@@ -252,7 +253,7 @@ function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
   }
   const isGated = config.gateFirstDeployment || head !== undefined;
   const isClosed = isGated && allowsNothing(rolloutGatesResult);
-  const isBlocked = choice.trigger === 'InitialVersion' ? holdsInitial(inputs) : isForward(choice) && isClosed;
+  const isBlocked = choice.trigger === 'InitialVersion' ? blocksInitial(inputs) : isForward(choice) && isClosed;
   // A release that is too young is also blocked, once it is old enough.
   const version = choice.version ?? young[0]?.tag;
   if (version === undefined || !isBlocked) return [];
@@ -273,10 +274,10 @@ function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
 }
 
 /**
- * Whether RolloutGates hold `initialVersion`, as they hold every first version.
+ * Whether RolloutGates block `initialVersion`, as they block every first version.
  * They don't if a manual deployment is requested: that deployment would wait for it.
  */
-function holdsInitial({ observed: { rollout }, config, choice, requests }: BlockerInputs): boolean {
+function blocksInitial({ observed: { rollout }, config, choice, requests }: BlockerInputs): boolean {
   const isManual = rollout.spec?.wantedVersion || requests.forceDeploy !== undefined;
   const isNext = choice.is === 'next' && requests.bypassGates !== choice.version;
   return config.gateFirstDeployment && isNext && !isManual;
@@ -303,8 +304,8 @@ function minimumAgeBlockers({ choice, young: [youngest] }: BlockerInputs): Block
   ];
 }
 
-/** The versions that a pin holds: the newest other candidate, and that of a force-deploy. */
-export function heldByPin(
+/** The versions that a pin blocks: the newest other candidate, and that of a force-deploy. */
+export function blockedByPin(
   wantedVersion: string,
   candidates: readonly VersionInfo[],
   { forceDeploy }: Requests,
@@ -316,10 +317,10 @@ export function heldByPin(
 function pinBlockers({ observed: { rollout }, requests, candidates }: BlockerInputs): Blocker[] {
   const wanted = rollout.spec?.wantedVersion;
   if (!wanted) return [];
-  const { newer, forced } = heldByPin(wanted, candidates, requests);
+  const { newer, forced } = blockedByPin(wanted, candidates, requests);
   const record = pinRecordOf(rollout);
-  const held = [newer, forced].filter((tag) => tag !== undefined);
-  return [...new Set(held)].map((version) => ({
+  const blocked = [newer, forced].filter((tag) => tag !== undefined);
+  return [...new Set(blocked)].map((version) => ({
     type: 'PinnedVersion',
     effect: 'Blocks',
     reason: 'WantedVersion',

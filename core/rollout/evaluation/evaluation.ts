@@ -12,7 +12,7 @@ import { parseTime } from '../../kube/time.ts';
 import { imageOfReleases } from '../../policy/imagePolicy.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { checksNotBrokenBy, isUnhealthy } from '../deployment/healthChecks.ts';
-import { holdsAfterFailure, rollbackOf } from '../deployment/rollback.ts';
+import { blocksAfterFailure, rollbackOf } from '../deployment/rollback.ts';
 import { releasesAfter, type Withdrawal, youngUntil } from '../release/candidates.ts';
 import { evaluateUpstream } from '../upstream/upstreamVerdict.ts';
 import { type BlockerSources, findBlockers, isBlockedBy } from './blockers.ts';
@@ -33,7 +33,7 @@ import {
 export interface Evaluation extends BlockerSources {
   rejected: Rejection[];
   withdrawn: Withdrawal[];
-  /** The versions that automation may deploy unless a blocker holds them, newest first. */
+  /** The versions that automation may deploy unless something blocks them, newest first. */
   automatic: readonly VersionInfo[];
   /** Closed Gates that the version bypasses. */
   bypassed: GateResult[];
@@ -72,7 +72,7 @@ export function evaluateRollout(context: RolloutContext): Evaluation {
     closed: required.closed,
     requiredApprovals,
   };
-  const found = findBlockers({ ...sources, ...context, head });
+  const found = findBlockers(sources, context);
   const copy = copyState(observed, state, deployableNow({ choice, blockers: found }));
   const blockers = [...found, ...copyBlockers(copy)];
   const listings = version === undefined ? [] : rolloutGates.flatMap((gate) => listingOf(gate, version));
@@ -123,7 +123,7 @@ function versionsNow({ observed, state, config, requests, now }: RolloutContext)
   return { gateApprovals, rejected, withdrawn, candidates, young, upstream, rolloutGatesResult, automatic, rollback };
 }
 
-/** The version to deploy now, unless a budget holds it; undefined if there is none, or if something blocks it. */
+/** The version to deploy now, unless a budget blocks it; undefined if there is none, or if something blocks it. */
 export function deployableNow({ choice, blockers }: Pick<Evaluation, 'choice' | 'blockers'>): NextChoice | undefined {
   return choice.is === 'next' && !isBlockedBy(blockers, choice.version) ? choice : undefined;
 }
@@ -156,11 +156,11 @@ export function offeredVersions(context: RolloutContext, { automatic, copy }: Ev
 }
 
 /**
- * The HealthChecks that may hold the next version.
- * If automation continues after a failure, health that the failed version has broken does not hold its successor.
+ * The HealthChecks that may block the next version.
+ * If automation continues after a failure, health that the failed version has broken does not block its successor.
  */
 function checksForNext({ healthChecks }: Observed, head: HistoryEntry | undefined, config: RolloutConfig) {
-  return head?.bakeStatus === 'Failed' && !holdsAfterFailure(head, config)
+  return head?.bakeStatus === 'Failed' && !blocksAfterFailure(head, config)
     ? checksNotBrokenBy(head, healthChecks, deployCutoff(head))
     : healthChecks;
 }

@@ -25,7 +25,7 @@ export type NextChoice = { is: 'next'; version: string } & (
 interface Versions {
   /** Newest first, as `automatic`. */
   candidates: readonly VersionInfo[];
-  /** The versions that automation may deploy unless a blocker holds them. */
+  /** The versions that automation may deploy unless something blocks them. */
   automatic: readonly VersionInfo[];
   rollback: Rollback | undefined;
 }
@@ -86,8 +86,8 @@ export function automaticVersions(
 
 /**
  * Whether automation selects a newer version. Only then can upstream Rollouts, health, a running bake or a missing
- * ImagePolicy hold the version. A user's choice ignores them, and a rollback goes to a version that has passed them.
- * RolloutGates hold `initialVersion` too, if they hold first deployments.
+ * ImagePolicy block the version. A user's choice ignores them, and a rollback goes to a version that has passed them.
+ * RolloutGates block `initialVersion` too, if they block first deployments.
  */
 export function isForward({ trigger }: Choice): boolean {
   return trigger === 'Automatic';

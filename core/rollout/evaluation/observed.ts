@@ -1,6 +1,6 @@
 /**
- * The inputs of a Rollout's plan: all that was read for it, by hooks/rollout; its settings; and the part of
- * its status from which a plan starts.
+ * The inputs of a Rollout's plan: all that was read for it, by hooks/rollout; its configuration; and the part
+ * of its status from which a plan starts.
  */
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { Condition, EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
@@ -17,9 +17,10 @@ import type {
 } from '../../../api/types.ts';
 import type { Budgets } from '../../budget/selectingBudgets.ts';
 import { parseDuration } from '../../kube/duration.ts';
+import { sameJson } from '../../kube/json.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Copying } from '../../releaseCopy/job.ts';
-import type { BakeSettings } from '../deployment/bake.ts';
+import type { BakeConfig } from '../deployment/bake.ts';
 import type { CarriedDeployment } from '../deployment/entry.ts';
 import { bakes } from '../deployment/history.ts';
 import type { OnFailure } from '../deployment/rollback.ts';
@@ -90,11 +91,14 @@ export interface RolloutContext {
   now: EpochMs;
 }
 
-/** The settings. The CRD rejects most values that do not parse; objects from before may still have them. */
-export interface RolloutConfig extends BakeSettings {
+/**
+ * The configuration of a Rollout. The CRD rejects most values that do not parse; objects from before may still have
+ * them.
+ */
+export interface RolloutConfig extends BakeConfig {
   /** Milliseconds; undefined if releases of any age may be deployed. */
   minimumReleaseAge?: number;
-  /** Whether RolloutGates hold the first deployment too: by default, but not with `kuberikCompat`. */
+  /** Whether RolloutGates block the first deployment too: by default, but not with `kuberikCompat`. */
   gateFirstDeployment: boolean;
   /** Whether new deployments bake. */
   bakes: boolean;
@@ -130,4 +134,18 @@ export function readRolloutConfig(
     ...(spec.rollback?.barrier && { barrier: spec.rollback.barrier }),
     problems: [...specProblems(spec), ...problems],
   };
+}
+
+/**
+ * Whether the cached Rollout differs from the live one in a field that decides a deployment. Labels do, since Gates
+ * select by them; managedFields don't.
+ * @param live undefined if the Rollout is gone
+ */
+export function isStale(cached: Rollout, live: Rollout | undefined): boolean {
+  return !live || !sameJson(decidingFields(cached), decidingFields(live));
+}
+
+function decidingFields({ metadata, status }: Rollout) {
+  const { uid, generation, deletionTimestamp, annotations = {}, labels = {} } = metadata;
+  return { uid, generation, deletionTimestamp, annotations, labels, revision: status?.revision };
 }

@@ -16,7 +16,7 @@ export function specProblems(spec: Partial<RolloutSpec>): string[] {
 
 /**
  * The problem of a write that sets spec.initialVersion after creation, or frees it from RolloutGates.
- * The initial version runs already, so nothing holds it: no upstream Rollout, age, budget or bake, and RolloutGates
+ * The initial version runs already, so nothing blocks it: no upstream Rollout, age, budget or bake, and RolloutGates
  * only with gateFirstDeployment. Set later, it would bypass all of these.
  */
 export function initialVersionProblem(rollout: Rollout, before: Rollout, kuberikCompat?: boolean): string | undefined {
@@ -36,7 +36,7 @@ export function initialVersionProblem(rollout: Rollout, before: Rollout, kuberik
   );
 }
 
-/** Whether RolloutGates hold the first deployment too. */
+/** Whether RolloutGates block the first deployment too. */
 export function gatesFirstDeployment(spec: RolloutSpec | undefined, kuberikCompat = false): boolean {
   return spec?.gateFirstDeployment ?? !kuberikCompat;
 }

@@ -24,7 +24,7 @@ describe('an error before a bound object has applied the version', () => {
     const error = { status: 'Unhealthy', lastChangeTime: at(-10), lastErrorTime: at(-10) };
     const context = {
       rollout,
-      settings: {},
+      config: {},
       healthChecks: [check(error, cls)],
       bound,
       recovery: false,
@@ -54,7 +54,7 @@ describe('an error before a bound object has applied the version', () => {
         NOW,
       );
       expect(applied.appliedTime).toBe(at(0));
-      const context = { rollout, settings: {}, healthChecks, bound: arrived, recovery: false };
+      const context = { rollout, config: {}, healthChecks, bound: arrived, recovery: false };
       return bakeStep(applied, context, NOW).head.bakeStatus;
     };
     expect([seen(), seen('kustomization')]).toEqual(['Deploying', 'Failed']);
@@ -77,7 +77,7 @@ describe('a failure that a check reports after the deployment', () => {
     const late = { status: 'Unhealthy', lastChangeTime: at(0), lastErrorTime: at(failedAt) };
     const healthChecks = [check(late, 'kustomization')];
     const bound = [unseenBinding(rollout, 'Kustomization', 'app')];
-    const context = { rollout, settings: {}, healthChecks, bound, recovery: false };
+    const context = { rollout, config: {}, healthChecks, bound, recovery: false };
     return bakeStep(head, context, NOW).head.bakeStatus;
   };
 
@@ -127,7 +127,7 @@ describe('a bake whose time is over, with a check that is Healthy again', () => 
     const healthy = check({ status: 'Healthy', lastChangeTime: at(changed), ...since }, cls);
     const healthChecks = [{ ...healthy, metadata: { ...healthy.metadata, ...(annotations && { annotations }) } }];
     const times = { bakeTime: 300_000 };
-    const context = { rollout, settings: times, healthChecks, bound: [], recovery: false };
+    const context = { rollout, config: times, healthChecks, bound: [], recovery: false };
     const { head: after, requeueAt } = bakeStep(head, context, NOW);
     return [after.bakeStatus, requeueAt && formatTime(requeueAt)];
   };
@@ -165,7 +165,7 @@ describe('a check that is selected during a bake', () => {
     const { metadata, ...late } = check({ status: 'Unhealthy', lastChangeTime: at(changed), lastErrorTime });
     const healthChecks = [{ ...late, metadata: { ...metadata, creationTimestamp: at(created) } }];
     const times = { bakeTime: 3_600_000 };
-    const context = { rollout, settings: times, healthChecks, bound: [], recovery: false };
+    const context = { rollout, config: times, healthChecks, bound: [], recovery: false };
     return bakeStep(head, context, NOW).head.bakeStatus;
   };
 
@@ -180,7 +180,7 @@ describe('a check that is selected during a bake', () => {
 
   it('doesn’t fail it either if the Rollout had no healthCheckSelector before', () => {
     const head: HistoryEntry = { id: 2, version: { tag: '1.1.0' }, timestamp: at(-700), bakeStatus: 'Deploying' };
-    const context = { rollout, settings: { bakeTime: 3_600_000 }, bound: [], recovery: false };
+    const context = { rollout, config: { bakeTime: 3_600_000 }, bound: [], recovery: false };
     const begun = bakeStep(head, { ...context, healthChecks: [] }, NOW - 600_000).head;
     expect(begun.bakeStatus).toBe('InProgress');
     const late = (lastErrorTime: string) => [check({ status: 'Unhealthy', lastChangeTime: at(-8000), lastErrorTime })];
@@ -206,7 +206,7 @@ describe('a check that was watched when the bake began, and becomes Unhealthy wi
   const failedChecks = (known: string[], names: string[], unhealthy: string[]) => {
     const context = (status: (name: string) => HealthCheck['status']) => ({
       rollout,
-      settings: { bakeTime: 3_600_000 },
+      config: { bakeTime: 3_600_000 },
       healthChecks: names.map((name) => of(name, status(name))),
       bound: [],
       recovery: false,

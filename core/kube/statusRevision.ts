@@ -3,8 +3,7 @@
  * reject any other revision than the next (docs/adr/0003-status-revision.md).
  */
 import type { KubeObject } from '../../api/kubernetes.ts';
-import type { Rollout } from '../../api/types.ts';
-import { sameJson, toWellFormedJson } from '../kube/json.ts';
+import { sameJson, toWellFormedJson } from './json.ts';
 
 interface Revised {
   revision?: number;
@@ -33,18 +32,4 @@ export function nextRevision({ status }: KubeObject<any, Revised>): number {
 
 function contentOf<Status extends object>({ revision, observedGeneration, ...content }: Status & Revised): object {
   return content;
-}
-
-/**
- * Whether the cached Rollout differs from the live one in a field that decides a deployment. Labels do, since Gates
- * select by them; managedFields don't.
- * @param live undefined if the Rollout is gone
- */
-export function isStale(cached: Rollout, live: Rollout | undefined): boolean {
-  return !live || !sameJson(decidingFields(cached), decidingFields(live));
-}
-
-function decidingFields({ metadata, status }: Rollout) {
-  const { uid, generation, deletionTimestamp, annotations = {}, labels = {} } = metadata;
-  return { uid, generation, deletionTimestamp, annotations, labels, revision: status?.revision };
 }

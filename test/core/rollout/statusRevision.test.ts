@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../api/types.ts';
-import { isStale, withRevision } from '../../../core/status/revision.ts';
-import { observed } from '../rollout/observedFixture.ts';
+import { withRevision } from '../../../core/kube/statusRevision.ts';
+import { isStale } from '../../../core/rollout/evaluation/observed.ts';
+import { observed } from './observedFixture.ts';
 
 function rollout(status: RolloutStatus | undefined, generation = 1) {
   const { rollout: base } = observed({}, status);
