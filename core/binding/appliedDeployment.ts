@@ -9,7 +9,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { isSameDeployment, isSameVersion, parseDeployments } from '../managedField/deployment.ts';
-import { rolloutsOfObject } from '../managedField/managedFields.ts';
+import { managedFieldsOf, readManagedField, rolloutsOfObject } from '../managedField/managedFields.ts';
 import {
   boundedRevision,
   fetchedRevision,
@@ -92,7 +92,7 @@ export function missingSourceText(
  */
 export function observedOf(object: FluxObject, binding: FluxBinding | undefined): ObservedDeployments {
   const deployed = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
-  const proof = proofOf(object);
+  const proof = hasVersions(object, deployed) ? proofOf(object) : undefined;
   // Such an object doesn't show which deployment it carries, so the proof itself names the deployment.
   if (object.kind === TRACKING_KIND) return proof ?? {};
   const seen: ObservedDeployments = { ...(deployed.length > 0 && { deployed }), ...proof };
@@ -109,6 +109,17 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
   }
   const isComing = object.spec?.suspend !== true || object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
   return isAsBefore || isComing ? before : seen;
+}
+
+/**
+ * Whether the object's managed fields have the versions of its deployments. While the API server doesn't call the
+ * webhook, the decorator's write stores the annotation alone.
+ */
+function hasVersions(object: FluxObject, deployed: readonly DeploymentRef[]): boolean {
+  const { fields } = managedFieldsOf(object);
+  return deployed.every(({ rollout, version }) =>
+    fields.every((field) => field.rollout !== rollout || readManagedField(object, field) === version),
+  );
 }
 
 /**

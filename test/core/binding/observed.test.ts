@@ -58,6 +58,12 @@ const rows: Row[] = [
   row('the first deployment, and Flux is not there yet', kustomization(at2), {}, 'as before'),
   row('applied: reported with the proof', kustomization({ ...at2, status: ready('main@sha1:1') }), before, APPLIED),
   row(
+    'the annotation without the version, written while the API server did not call the webhook',
+    kustomization({ ...at2, substitute: { APP: '1.0.0' }, status: ready('main@sha1:1') }),
+    before,
+    'as before',
+  ),
+  row(
     'fetched: reported with the proof',
     ociRepository(
       { tag: '1.1.0' },
