@@ -8,7 +8,7 @@ import { goneChecks, hasNewError, isFull, isKnown, isReportedSince } from '../..
 import { gracePeriod, KUSTOMIZATION_CLASS } from '../../health/kustomizationCheck.ts';
 import { type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
-import { formatTime, parseTime, wholeSeconds } from '../../kube/time.ts';
+import { earliestTime, formatTime, parseTime, wholeSeconds } from '../../kube/time.ts';
 import { withoutCommands } from '../../text/commands.ts';
 
 export type FailedCheck = NonNullable<HistoryEntry['failedHealthChecks']>[number];
@@ -122,7 +122,8 @@ export function steadyFrom(checks: readonly HealthCheck[], { bakeStartTime }: Hi
   const healthy = checks.filter((check) => checksRevision(check) && check.status?.status === 'Healthy');
   const times = healthy.flatMap((check) => {
     const { steadySince, lastChangeTime } = check.status ?? {};
-    const changed = parseTime(steadySince) ?? parseTime(lastChangeTime) ?? started;
+    // If the clock was set back since, lastChangeTime is the earlier one.
+    const changed = earliestTime([parseTime(steadySince), parseTime(lastChangeTime)]) ?? started;
     return changed > started ? [changed + gracePeriod(check)] : [];
   });
   return times.length > 0 ? Math.max(...times) : undefined;

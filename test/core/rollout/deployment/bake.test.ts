@@ -144,6 +144,7 @@ describe('a bake whose time is over, with a check that is Healthy again', () => 
   it('goes on for the grace period since its objects were last unhealthy, not since Flux last did something', () => {
     expect(statusWith(-10, undefined, undefined, at(-600))).toEqual(['Succeeded', undefined]);
     expect(statusWith(-10, undefined, undefined, at(-50))).toEqual(['InProgress', at(10)]);
+    expect(statusWith(-70, undefined, undefined, at(3600)), 'the clock was set back').toEqual(['Succeeded', undefined]);
   });
 
   it('succeeds at once if the check was Healthy for the whole bake, or has another class', () => {
