@@ -267,8 +267,8 @@ export const WATCHED_FROM = 'healthcheck.kuberik.com/watched-from';
 /** On HealthChecks: how often the objects are evaluated, at least `5s`. */
 export const HEALTHCHECK_REQUEUE_INTERVAL = 'healthcheck.kuberik.com/requeue-interval';
 /**
- * On HealthChecks of class `kustomization`: how long a workload that was ready may be unready, or an applied object
- * missing, before it is Unhealthy.
+ * On HealthChecks of class `kustomization`: how long a workload that was ready may be unready, an applied object
+ * missing, or Flux's attempts may fail, before it is Unhealthy.
  */
 export const HEALTHCHECK_GRACE_PERIOD = 'healthcheck.kuberik.com/grace-period';
 /** On RolloutGates and schedules: a name for dashboards. */

@@ -28,6 +28,7 @@ import {
   objectHealths,
   releasedWorkloads,
 } from '../core/health/objects/resources.ts';
+import { parseTime } from '../core/kube/time.ts';
 import { LIMITS } from '../core/limits.ts';
 import { parseDeployments } from '../core/managedField/deployment.ts';
 import { sourceOf, sourceResource } from '../core/managedField/source.ts';
@@ -77,6 +78,7 @@ export async function evaluateKustomization(
     cutoff,
     returns: returnsToVersion(observed),
     healthyUntil: healthyUntil(healthCheck.status, now),
+    firstFailedAttempt: parseTime(healthCheck.status?.firstFailedAttempt),
     unseen: longestUnseen(healthCheck, rests),
     gracePeriod: gracePeriod(healthCheck),
     ignoresMissing: settings.kuberikCompat ?? false,

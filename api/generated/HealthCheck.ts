@@ -108,6 +108,10 @@ export interface HealthCheck {
      */
     lastHealthyTime?: string;
     /**
+     * For class kustomization, when Flux's first attempt failed since status was last Healthy. A later one makes it Unhealthy.
+     */
+    firstFailedAttempt?: string;
+    /**
      * Since when all objects of a Kustomization are healthy, if only Flux's work has interrupted that, such as a new commit.
      */
     steadySince?: string;

@@ -11,6 +11,8 @@ export type Verdict = {
   commands?: readonly CommandLine[];
   /** Set if nothing changes the verdict until the Kustomization or a Rollout changes, which triggers a sync. */
   waitsForEvent?: boolean;
+  /** The first of Flux's failed attempts in a row. */
+  firstFailedAttempt?: EpochMs;
 } & (
   | { health: 'Healthy'; message: string }
   /**
@@ -47,12 +49,15 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
   const failed = verdict.health === 'Unhealthy' && !(verdict.absent && wasAlwaysAbsent(before));
   const errorTime = failed ? errorTimeAfter(before, verdict.failedAt, now) : lastErrorTime;
   const wasHealthy = before?.status === 'Healthy' ? formatTime(now) : before?.lastHealthyTime;
+  const failedAttempt =
+    verdict.firstFailedAttempt === undefined ? before?.firstFailedAttempt : formatTime(verdict.firstFailedAttempt);
   const changeTime = status === before?.status ? lastChangeTime : changedAfter(lastChangeTime, now, 0);
   return {
     status,
     message: messageOf(verdict, status),
     ...(errorTime && { lastErrorTime: errorTime }),
     ...(status !== 'Healthy' && wasHealthy && { lastHealthyTime: wasHealthy }),
+    ...(status !== 'Healthy' && failedAttempt && { firstFailedAttempt: failedAttempt }),
     ...(changeTime && { lastChangeTime: changeTime }),
     ...steadyAfter(before, verdict),
   };

@@ -14,7 +14,8 @@ import { deploymentOf, deploymentText, parseDeployments } from '../managedField/
 import { wasReadyAtSuspension } from '../objectGates/objectState.ts';
 import type { Verdict } from './healthStatus.ts';
 import { whyNotFetched, whyOldAttempt } from './objects/behindSource.ts';
-import { failureTime } from './objects/broken.ts';
+import { failureTime, keepsPods } from './objects/broken.ts';
+import { type FailedAttempt, failedAttemptOf, failedAttempts } from './objects/failedAttempt.ts';
 import type { HealthContext } from './objects/healthContext.ts';
 import { evaluatedHere, type Inventory, parseInventory } from './objects/inventory.ts';
 import { FAILED_KUSTOMIZATION } from './objects/kindHealth.ts';
@@ -29,6 +30,8 @@ interface OwnHealth {
   failuresCountFrom: EpochMs;
   /** The time at which Flux had applied everything; undefined while it has not, or if the time is unknown. */
   applied: EpochMs | undefined;
+  /** Flux's last attempt, if it failed and may succeed when Flux repeats it. */
+  failedAttempt?: FailedAttempt | undefined;
 }
 
 const NO_OBJECTS: Inventory = { resources: [], errors: [] };
@@ -39,7 +42,8 @@ export function ownHealth(observed: ObservedKustomization, context: HealthContex
   const revision = observedRevision(observed, context);
   const ready = conditionsOf(kustomization as FluxObject).find(({ type }) => type === 'Ready');
   const own = kstatusOf(kustomization, context.now);
-  if (revision.hasBegun && ready?.status === 'False' && FAILED_KUSTOMIZATION.has(ready.reason)) {
+  const failedAttempt = revision.hasBegun ? failedAttemptOf(kustomization as FluxObject, context) : undefined;
+  if (revision.hasBegun && !failedAttempt && ready?.status === 'False' && FAILED_KUSTOMIZATION.has(ready.reason)) {
     return unhealthyAlone(`${ready.reason}: ${ready.message}`, parseTime(ready.lastTransitionTime));
   }
   if (own.status === 'Failed') {
@@ -51,7 +55,8 @@ export function ownHealth(observed: ObservedKustomization, context: HealthContex
   const inventory = isElsewhere ? NO_OBJECTS : parseInventory(kustomization.status?.inventory?.entries);
   const isEmpty = !isElsewhere && inventory.resources.length + inventory.errors.length === 0;
   const { waitsForSource, failuresCountFrom } = revision;
-  const waiting = revision.waiting ?? (own.status === 'Current' ? undefined : own.message);
+  const retries = failedAttempt && `${failedAttempt.reason}: ${failedAttempt.message}. Flux tries again`;
+  const waiting = retries ?? revision.waiting ?? (own.status === 'Current' ? undefined : own.message);
   const isReady = waiting === undefined && ready?.status === 'True';
   const isAttempting = revision.hasBegun && ready?.status === 'Unknown';
   const pending = (message: string): Verdict => ({
@@ -59,7 +64,7 @@ export function ownHealth(observed: ObservedKustomization, context: HealthContex
     message,
     isAttempting,
     isRepeat: isAttempting && revision.waiting === undefined,
-    waitsForEvent: !waitsForSource && (isEmpty || failuresCountFrom === Number.POSITIVE_INFINITY),
+    waitsForEvent: !failedAttempt && !waitsForSource && (isEmpty || failuresCountFrom === Number.POSITIVE_INFINITY),
   });
   const verdict = (): Verdict => {
     if (waiting !== undefined) return pending(`Kustomization pending: ${waiting}`);
@@ -73,6 +78,7 @@ export function ownHealth(observed: ObservedKustomization, context: HealthContex
     inventory: evaluatedHere(kustomization, inventory),
     failuresCountFrom,
     applied: isReady ? parseTime(ready.lastTransitionTime) : undefined,
+    failedAttempt,
   };
 }
 
@@ -82,9 +88,31 @@ function unhealthyAlone(why: string, failedAt: EpochMs | undefined): OwnHealth {
 }
 
 /** The verdict from the Kustomization itself and its objects. */
-export function verdictWith(
+export function verdictWith(objects: readonly ObjectHealth[], own: OwnHealth, context: HealthContext): Verdict {
+  const times = [own.failedAttempt?.at, ...objects.map(({ failedAttempt }) => failedAttempt)];
+  const { first, haveFailedAgain } = failedAttempts(times, context);
+  const isRepeated = ({ failedAttempt }: ObjectHealth) => failedAttempt !== undefined && !haveFailedAgain;
+  const counted = objects.map((each) => (isRepeated(each) ? { ...each, health: 'pending' as const } : each));
+  const verdict = verdictOf(counted, own, context);
+  if (first === undefined) return verdict;
+  const { failedAttempt } = own;
+  if (!failedAttempt || !haveFailedAgain || verdict.health === 'Unhealthy')
+    return { ...verdict, firstFailedAttempt: first };
+  const { reason, message, at } = failedAttempt;
+  // Flux waits for workloads until its timeout. Here those that are scaled or moved may take longer.
+  if (reason === 'HealthCheckFailed' && areWorkloadsPending(counted)) return { ...verdict, firstFailedAttempt: at };
+  return { ...unhealthyAlone(`${reason}: ${message}`, at).verdict, firstFailedAttempt: first };
+}
+
+/** Whether nothing but workloads that run Pods keeps the objects from being healthy. */
+function areWorkloadsPending(objects: readonly ObjectHealth[]): boolean {
+  const others = objects.filter(({ health }) => health !== 'healthy' && health !== 'gone');
+  return others.length > 0 && others.every(({ health, resource }) => health === 'pending' && keepsPods(resource));
+}
+
+function verdictOf(
   objects: readonly ObjectHealth[],
-  { verdict, inventory, failuresCountFrom }: OwnHealth,
+  { verdict, inventory, failuresCountFrom, failedAttempt }: OwnHealth,
   { now, cutoff }: HealthContext,
 ): Verdict {
   const {
@@ -108,7 +136,8 @@ export function verdictWith(
     return { health: 'Unhealthy', message, failedAt };
   }
   if (pending.length > 0) {
-    const message = withErrors(`Pending resources: ${listLines(pending.map(healthLine))}`);
+    const resources = `Pending resources: ${listLines(pending.map(healthLine))}`;
+    const message = withErrors(failedAttempt ? `${verdict.message}. ${resources}` : resources);
     return { health: 'Pending', message, waitsForEvent };
   }
   // A repeated reconciliation keeps the status, but inputs that couldn't be read are still unknown.

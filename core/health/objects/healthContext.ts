@@ -11,11 +11,16 @@ export interface HealthContext {
    * The time until which everything was healthy since the deployment: now, if it still is; undefined if it never was.
    */
   healthyUntil: EpochMs | undefined;
+  /** The end of Flux's first failed attempt since everything was healthy, or since the last reset. */
+  firstFailedAttempt: EpochMs | undefined;
   /**
    * The most milliseconds between two evaluations: a change this long before `healthyUntil` may have ended the health.
    */
   unseen: number;
-  /** Milliseconds for which a complete workload may be unready, or an applied object missing, without a failure. */
+  /**
+   * Milliseconds for which a complete workload may be unready, an applied object missing, or Flux's attempts may fail,
+   * without a failure.
+   */
   gracePeriod: number;
   /** Whether objects that don't exist are ignored, as the Go controller does. */
   ignoresMissing: boolean;

@@ -7,6 +7,7 @@ import { formatTime } from '../../kube/time.ts';
 import { MAX_LISTED } from '../../text/firstFew.ts';
 import { isKind, type KnownObjects, knownObjects, whyBehindSource } from './behindSource.ts';
 import { brokenSince, deletedSince, failureTime, keepsPods } from './broken.ts';
+import { failedAttemptOf } from './failedAttempt.ts';
 import type { HealthContext } from './healthContext.ts';
 import { type InventoryResource, parseInventory } from './inventory.ts';
 import { healthOf } from './kindHealth.ts';
@@ -25,6 +26,8 @@ interface Health {
   why?: string;
   /** The time of the failure; undefined if unknown. */
   failedAt?: EpochMs | undefined;
+  /** The time of Flux's failed attempt, if it is a Kustomization that failed only by one. */
+  failedAttempt?: EpochMs | undefined;
   /** Whether it failed only by having too few Pods, after it was complete. */
   hasLostPods?: boolean;
 }
@@ -68,9 +71,9 @@ function healthOfObject(object: AnyObject, known: KnownObjects, context: HealthC
   }
   const behind = whyBehindSource(object, status === 'Current' ? 'runs' : 'tried', known);
   if (behind !== undefined) return { health: 'pending', why: behind };
-  return status === 'Current'
-    ? { health: 'healthy', why }
-    : { health: 'unhealthy', why, failedAt: failureTime(object) };
+  if (status === 'Current') return { health: 'healthy', why };
+  const failedAttempt = isKind(object, KINDS.Kustomization) ? failedAttemptOf(object, context)?.at : undefined;
+  return { health: 'unhealthy', why, failedAt: failureTime(object), failedAttempt };
 }
 
 /**

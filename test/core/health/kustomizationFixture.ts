@@ -125,6 +125,8 @@ export interface Case {
   cutoff?: number | null;
   /** When this deployment was last Healthy. */
   healthyUntil?: number;
+  firstFailedAttempt?: number;
+  gracePeriod?: number;
   kuberikCompat?: boolean;
   expected: {
     health: string;
@@ -134,6 +136,7 @@ export interface Case {
     isRepeat?: true;
     isSteady?: boolean;
     waitsForEvent?: boolean;
+    firstFailedAttempt?: number;
   };
 }
 
@@ -144,6 +147,8 @@ export function evaluated({
   observed = [good],
   cutoff = CUTOFF,
   healthyUntil,
+  firstFailedAttempt,
+  gracePeriod = 60_000,
   kuberikCompat,
 }: Omit<Case, 'name' | 'expected'>) {
   const read = { kustomization: kustomization(setup), source: from ?? undefined, rollouts };
@@ -151,6 +156,8 @@ export function evaluated({
     cutoff: cutoff ?? undefined,
     returns: returnsToVersion(read),
     healthyUntil,
+    firstFailedAttempt,
+    gracePeriod,
     ignoresMissing: kuberikCompat ?? false,
   });
   const own = ownHealth(read, context);
@@ -166,6 +173,7 @@ export function healthContext(fields: Partial<HealthContext> = {}): HealthContex
     cutoff: CUTOFF,
     returns: false,
     healthyUntil: undefined,
+    firstFailedAttempt: undefined,
     unseen: 60_000,
     gracePeriod: 60_000,
     ignoresMissing: false,

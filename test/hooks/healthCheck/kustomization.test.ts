@@ -22,6 +22,7 @@ import {
 } from './fixture.ts';
 
 const applied = kustomization({ ...READY, ...INVENTORY });
+const ms = (time: string) => Date.parse(at(time));
 
 describe('class kustomization: K1 to K17 are cases of the Go controller', () => {
   it('K3: a missing Kustomization: Unhealthy, and no error before there was one, since Git creates the check first', async () => {
@@ -73,6 +74,21 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
       message: 'Unhealthy resources: demo/test-deployment (Flux has applied it, but it does not exist)',
       lastErrorTime: at('12:00:00'),
     });
+  });
+
+  it('a failed attempt of Flux fails the check if the next one fails too', async () => {
+    const failedAt = (time: string) => {
+      const ready = { type: 'Ready', status: 'False', reason: 'ReconciliationFailed', lastTransitionTime: at(time) };
+      return cluster([kustomization({ observedGeneration: 1, conditions: [ready], ...INVENTORY }), GOOD]);
+    };
+    const healthAt = async (status: HealthCheck['status'], failed: string, seen: string) =>
+      (await syncOnce(healthCheck({ status: status! }), failedAt(failed), [], ms(seen)))
+        .status as HealthCheck['status'];
+    const first = await healthAt({ status: 'Healthy', lastChangeTime: at('11:00:00') }, '11:59:58', '12:00:00');
+    expect(first).toMatchObject({ status: 'Pending', firstFailedAttempt: at('11:59:58') });
+    expect(await healthAt(first, '11:59:58', '12:09:00')).toBeUndefined();
+    const second = await healthAt(first, '12:10:00', '12:10:01');
+    expect(second).toMatchObject({ status: 'Unhealthy', lastErrorTime: at('12:10:00') });
   });
 
   describe('a Deployment whose new Pods take longer than the grace period', () => {

@@ -28,7 +28,7 @@ const kustomization = (ready: object, generation = 1) =>
       inventory: { entries: [{ id: 'team-a_app__Secret', v: 'v1' }] },
     } as never,
   });
-const broken = kustomization({ status: 'False', reason: 'ReconciliationFailed', message: 'apply failed' });
+const broken = kustomization({ status: 'False', reason: 'BuildFailed', message: 'no such file' });
 const fine = kustomization({ status: 'True', reason: 'ReconciliationSucceeded', message: '' });
 
 const released = (checks: HealthCheck[], objects: Parameters<typeof sync>[2], spec: object = {}) =>
@@ -40,7 +40,7 @@ it('a check that has failed since its last read holds the next version, and the 
   expect(status.conditions?.find(({ type }) => type === 'DeploymentBlocked')).toMatchObject({
     status: 'True',
     reason: 'UnhealthyHealthChecks',
-    message: expect.stringContaining('ReconciliationFailed: apply failed'),
+    message: expect.stringContaining('BuildFailed: no such file'),
   });
   expect(resyncAfterSeconds).toBeLessThanOrEqual(15);
 });
