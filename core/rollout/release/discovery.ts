@@ -136,8 +136,8 @@ function availableReleases({ rollout, imagePolicy: policy, metadata }: Discovery
 }
 
 /**
- * The releases in the status. Once the ImagePolicy selects from another image, only those that were deployed: another
- * repository may lack the others.
+ * The releases in the status. Once the ImagePolicy selects from another image, only those that were deployed, because
+ * another repository may lack the others, and without their digests, which there may differ.
  */
 function knownReleases(
   { image, availableReleases = [], history = [] }: RolloutStatus,
@@ -146,7 +146,7 @@ function knownReleases(
   const present = imageNameOf(policy);
   if (image === undefined || present === undefined || image === present) return availableReleases;
   const deployed = new Set(history.map(({ version }) => version.tag));
-  return availableReleases.filter(({ tag }) => deployed.has(tag));
+  return availableReleases.filter(({ tag }) => deployed.has(tag)).map(({ digest, ...release }) => release);
 }
 
 /** The release with its latest digest. A tag that was moved to another image is a new release, without metadata. */

@@ -3,6 +3,7 @@ import type { ImagePolicy } from '../../../../api/flux.ts';
 import type { Rollout } from '../../../../api/types.ts';
 import { latestOf } from '../../../../core/policy/imagePolicy.ts';
 import { discoverReleases } from '../../../../core/rollout/release/discovery.ts';
+import { isMoved } from '../../../../core/rollout/release/metadata.ts';
 import { NOW, observed } from '../observedFixture.ts';
 
 const discover = (rollout: Rollout, imagePolicy: ImagePolicy) => {
@@ -36,5 +37,22 @@ describe('discoverReleases', () => {
     const status = { lastReleaseUpdate: '2026-03-01T13:00:00Z' };
     const { rollout } = observed({ releaseUpdateInterval: '1h' }, status);
     expect(discover(rollout, policy({ latestRef: { tag: '1.0.0' } })).available).toHaveLength(1);
+  });
+
+  it('forgets the digests of another image: an ImagePolicy that returns to the first has not moved its tags', () => {
+    const deployed = {
+      version: { tag: '1.0.0', digest: 'sha256:aa' },
+      timestamp: '2026-03-01T11:00:00Z',
+      image: 'r/app',
+    };
+    const select = (status: Rollout['status'], latestRef: { name: string; tag: string; digest: string }) => {
+      const { available, fields } = discover(observed({}, status).rollout, policy({ latestRef }));
+      return { history: [deployed], availableReleases: available, ...fields };
+    };
+    const first = select({ history: [deployed] }, { name: 'r/app', tag: '1.0.0', digest: 'sha256:aa' });
+    const other = select(first, { name: 'r/other', tag: '1.0.0', digest: 'sha256:bb' });
+    const again = select(other, { name: 'r/app', tag: '1.1.0', digest: 'sha256:cc' });
+    expect(isMoved(again)).toBe(false);
+    expect(isMoved(select(again, { name: 'r/app', tag: '1.0.0', digest: 'sha256:dd' }))).toBe(true);
   });
 });
