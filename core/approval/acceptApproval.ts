@@ -22,7 +22,7 @@ import {
   parseApprovals,
   splitTarget,
 } from './approvalRecord.ts';
-import { isExpired, ruleProblem, whyNotAPerson } from './approvalVerdict.ts';
+import { isExpired, ruleProblem, whyIneligible } from './approvalVerdict.ts';
 
 /** The most characters of a version or user in a Warning, which may have 120 in all. */
 const MAX_NAME_CHARACTERS = 32;
@@ -175,8 +175,8 @@ function withApproval(
   now: EpochMs,
 ): Accepted {
   const reject = (problem: string): Accepted => ({ record, notDone: `approved: ${problem}`, warnings: [] });
-  const whyIneligible = whyNotAPerson(by, rule);
-  if (whyIneligible !== undefined) return reject(whyIneligible);
+  const ineligible = whyIneligible(by, rule);
+  if (ineligible !== undefined) return reject(ineligible);
   if (by.length > MAX_USER) return reject(`users with names longer than ${MAX_USER} characters cannot approve`);
   if ('problem' in target) return reject(target.problem);
   const { version, rollout, uid, requesters, warning } = target;

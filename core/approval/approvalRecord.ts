@@ -26,15 +26,12 @@ export const APPROVAL_KEYS = {
 
 export type ApprovalKeys = (typeof APPROVAL_KEYS)[keyof typeof APPROVAL_KEYS];
 
-/** The part of a Gate's or RolloutGate's spec with the approval rule. */
-interface Ruled {
-  approvals?: ApprovalRule | undefined;
-  /** Only on a RolloutGate. */
-  rolloutRef?: { name?: string } | undefined;
-}
-
-/** A Gate or RolloutGate. */
-export interface Approvable extends KubeObject<Ruled, { approvals?: ApprovalsStatus }> {}
+/** A Gate or RolloutGate; only a RolloutGate has `rolloutRef`. */
+export interface Approvable
+  extends KubeObject<
+    { approvals?: ApprovalRule | undefined; rolloutRef?: { name?: string } | undefined },
+    { approvals?: ApprovalsStatus }
+  > {}
 
 /** A write of a Gate or RolloutGate. */
 export interface ApprovalWrite {

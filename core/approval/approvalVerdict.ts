@@ -49,11 +49,11 @@ export function evaluateApprovals(
   now: EpochMs,
 ): ApprovalVerdict {
   const byPerson = new Map(given.map((approval) => [approval.by, approval]));
-  const alive = [...byPerson.values()]
+  const unexpired = [...byPerson.values()]
     .filter((approval) => !isExpired(approval, rule, now))
     .sort((a, b) => a.at - b.at);
-  const problem = problemOfRule(rule, alive, users);
-  const evaluated: EvaluatedApproval[] = alive.map((approval) => {
+  const problem = problemOfRule(rule, unexpired, users);
+  const evaluated: EvaluatedApproval[] = unexpired.map((approval) => {
     const doesNotCount = whyNotCounted(approval, rule, users) ?? problem;
     return doesNotCount === undefined ? approval : { ...approval, doesNotCount };
   });
@@ -64,7 +64,7 @@ export function evaluateApprovals(
     counted,
     enough: problem === undefined && counted.length >= rule.required,
     ...(problem !== undefined && { problem }),
-    until: earliestTime(alive.map((approval) => expiryOf(approval, rule))),
+    until: earliestTime(unexpired.map((approval) => expiryOf(approval, rule))),
   };
 }
 
@@ -114,7 +114,7 @@ export function isExpired(approval: Approval, rule: ApprovalRule, now: EpochMs):
 
 /** Why the approval does not count: `requested it`, `is named as its author`. */
 function whyNotCounted({ by }: Approval, rule: ApprovalRule, users: VersionUsers | undefined): string | undefined {
-  if (whyNotAPerson(by, rule) !== undefined) return 'is not a person';
+  if (whyIneligible(by, rule) !== undefined) return 'is not a person';
   const { requesters = [], onBehalfOf, authors } = users ?? {};
   if (rule.notBy?.includes('requester')) {
     if (requesters.includes(by)) return 'requested it';
@@ -127,10 +127,10 @@ function whyNotCounted({ by }: Approval, rule: ApprovalRule, users: VersionUsers
 
 function problemOfRule(
   rule: ApprovalRule,
-  alive: readonly Approval[],
+  unexpired: readonly Approval[],
   users: VersionUsers | undefined,
 ): string | undefined {
-  const excludesAuthors = users !== undefined && rule.notBy?.includes('author') && alive.length > 0;
+  const excludesAuthors = users !== undefined && rule.notBy?.includes('author') && unexpired.length > 0;
   return (
     ruleProblem(rule) ??
     (excludesAuthors && users.authors === undefined ? 'the authors of the release are unknown' : undefined)
@@ -172,7 +172,7 @@ const MAX_TEXT_CHARACTERS = 1024;
 const parsed = new Memo<ReadonlySet<string> | undefined>(128);
 
 /** Why this user's approval never counts; undefined if it can count. */
-export function whyNotAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAccounts'>): string | undefined {
+export function whyIneligible(user: string, rule: Pick<ApprovalRule, 'serviceAccounts'>): string | undefined {
   if (!user.startsWith(SYSTEM) || user === ADMINISTRATOR) return undefined;
   const name = serviceAccountOf(user);
   if (name === undefined) return `${user} is not a person`;

@@ -60,7 +60,7 @@ export function nextConditions(
     [HEALTH_CHECKS_LEFT_OUT, healthChecksLeftOut(observed.healthLeftOut, rollout)],
     [HEALTH_CHECKS_MISSING, healthChecksMissing(observed, rollout)],
   ];
-  const over = new Set(transient.flatMap(([type, condition]) => (condition ? [] : [type])));
+  const ended = new Set(transient.flatMap(([type, condition]) => (condition ? [] : [type])));
   const { reported } = evaluation;
   const blocked = blockedCondition(evaluation, reported);
   // Health doesn't block a first deployment.
@@ -78,7 +78,7 @@ export function nextConditions(
     ...transient.flatMap(([, condition]) => condition ?? []),
     ...(ready ? [ready] : []),
   ];
-  const lasting = state.conditions.filter(({ type }) => !over.has(type));
+  const lasting = state.conditions.filter(({ type }) => !ended.has(type));
   return setConditions(lasting, conditions, now);
 }
 

@@ -76,12 +76,12 @@ function choiceOf(
  * blocker instead. A first deployment ignores the lists, unless they all allow a candidate: then they choose it.
  */
 export function automaticVersions(
-  { allowed, eligible }: RolloutGatesResult,
+  { eligible, onEveryList }: RolloutGatesResult,
   head: HistoryEntry | undefined,
   gateFirstDeployment: boolean,
 ): VersionInfo[] {
-  const isUngated = head === undefined && !gateFirstDeployment && allowed.length === 0;
-  return isUngated ? eligible : allowed;
+  const isUngated = head === undefined && !gateFirstDeployment && onEveryList.length === 0;
+  return isUngated ? eligible : onEveryList;
 }
 
 /**

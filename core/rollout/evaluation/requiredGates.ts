@@ -84,7 +84,9 @@ export function evaluateGatesFor(
     closed: closed.filter((gate) => !isBypassed(gate)),
     bypassed: closed.filter(isBypassed),
     approvals: evaluated.slice(0, GATES_IN_HISTORY).flatMap((gate) => approvalsOf(gate, namespace)),
-    requeueAt: evaluated.flatMap(({ until, approvalsUntil }) => [until ?? [], approvalsUntil ?? []].flat()),
+    requeueAt: evaluated.flatMap(({ until, approvalsUntil }) =>
+      [until, approvalsUntil].filter((at) => at !== undefined),
+    ),
   };
 }
 

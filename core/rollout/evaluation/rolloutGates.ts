@@ -25,10 +25,10 @@ export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 
 export interface RolloutGatesResult {
   summaries: GateSummary[];
-  /** Candidates that every list allows, newest first. A RolloutGate that is not passing does not shrink it. */
-  allowed: VersionInfo[];
-  /** Candidates that every upstream Rollout allows and that have their approvals, whatever the lists allow. */
+  /** Candidates that every upstream Rollout allows and that have their approvals, newest first. */
   eligible: VersionInfo[];
+  /** The eligible ones that every list allows. A RolloutGate that is not passing doesn't shorten it. */
+  onEveryList: VersionInfo[];
   passing: boolean;
   condition: NewCondition;
 }
@@ -95,16 +95,16 @@ export function evaluateRolloutGates(
   const eligible = candidates.filter(
     ({ tag }) => ofUpstream.every((list) => list.has(tag)) && isApproved(approvals, tag),
   );
-  const allowed = eligible.filter(({ tag }) => lists.every((list) => list.has(tag)));
+  const onEveryList = eligible.filter(({ tag }) => lists.every((list) => list.has(tag)));
   const approvalsOf = new Map(approvals.map((each) => [each.gate, each]));
-  const listed = candidates.length > 0 && allowed.length === 0 ? NONE_ALLOWED : ALL_PASSING;
+  const listed = candidates.length > 0 && onEveryList.length === 0 ? NONE_ALLOWED : ALL_PASSING;
   return {
     summaries: [
       ...gates.map((gate) => summaryOf(gate, candidates, approvalsOf.get(gate))),
       ...upstream.map((each) => upstreamSummary(each, candidates)),
     ],
-    allowed,
     eligible,
+    onEveryList,
     passing,
     condition: passing ? listed : SOME_BLOCKING,
   };
@@ -151,8 +151,8 @@ function ofSchedule({ metadata: { labels } }: RolloutGate): string {
 }
 
 /** Whether the RolloutGates together let no candidate through. */
-export function allowsNothing({ passing, allowed }: RolloutGatesResult): boolean {
-  return !passing || allowed.length === 0;
+export function allowsNothing({ passing, onEveryList }: RolloutGatesResult): boolean {
+  return !passing || onEveryList.length === 0;
 }
 
 /** Whether the RolloutGate lets the version through, apart from approvals, which versionApprovals.ts counts. */
@@ -269,8 +269,8 @@ function bypassedResult(
   const bypassing = candidates.filter((candidate) => candidate.tag === tag);
   return {
     summaries: [...summaries, ...ofUpstream],
-    allowed: bypassing,
     eligible: bypassing,
+    onEveryList: bypassing,
     passing: true,
     condition: trueCondition(GATES_PASSING, 'GatesBypassed', `Gates bypassed for version ${tag}`),
   };

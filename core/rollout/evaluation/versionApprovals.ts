@@ -112,12 +112,12 @@ export function versionUsersInStatus(
 ): VersionUsers {
   const waiting = versionUsers(rollout, authors, version);
   if (version === rollout.status?.pendingVersion) return waiting;
-  const { requesters, ...onBehalfOf } = deployedFor(rollout, version);
-  return { ...onBehalfOf, ...waiting, requesters: [...waiting.requesters, ...requesters] };
+  const deployed = requestersInHistory(rollout, version);
+  return { ...deployed, ...waiting, requesters: [...waiting.requesters, ...deployed.requesters] };
 }
 
 /** The requesters of the newest deployment of a version, from the history. */
-function deployedFor({ status }: Rollout, version: string): Pick<VersionUsers, 'requesters' | 'onBehalfOf'> {
+function requestersInHistory({ status }: Rollout, version: string): Pick<VersionUsers, 'requesters' | 'onBehalfOf'> {
   const entry = status?.history?.find(({ version: { tag } }) => tag === version);
   const { requestedBy, triggeredBy } = entry ?? {};
   return {

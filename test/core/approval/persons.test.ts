@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayNameUser, whyNotAPerson } from '../../../core/approval/approvalVerdict.ts';
+import { mayNameUser, whyIneligible } from '../../../core/approval/approvalVerdict.ts';
 
 describe('a text that may mean a user', () => {
   it.each([
@@ -37,8 +37,8 @@ describe('a person', () => {
     ['system:serviceaccount:ci:other', 'is a ServiceAccount'],
     ['system:serviceaccount:ci:bot', undefined],
   ])('%s', (user, why) => {
-    const said = whyNotAPerson(user, { serviceAccounts: ['ci/bot'] });
-    if (why === undefined) expect(said).toBeUndefined();
-    else expect(said).toContain(why);
+    const problem = whyIneligible(user, { serviceAccounts: ['ci/bot'] });
+    if (why === undefined) expect(problem).toBeUndefined();
+    else expect(problem).toContain(why);
   });
 });

@@ -86,8 +86,8 @@ describe('the stages of a Rollout', () => {
       ),
     ];
     const stages = evaluateUpstream(rollout([{ name: 'staging' }]), { found }, candidates, NOW);
-    const { summaries, allowed } = evaluateRolloutGates([], candidates, undefined, stages, []);
+    const { summaries, onEveryList } = evaluateRolloutGates([], candidates, undefined, stages, []);
     expect(summaries[0]!.allowedVersions).toEqual(candidates.slice(0, 50).map(({ tag }) => tag));
-    expect(allowed).toHaveLength(120);
+    expect(onEveryList).toHaveLength(120);
   });
 });
