@@ -231,8 +231,8 @@ export const CONTINUE = 'rollout.kuberik.com/continue';
  */
 export const CONTINUE_REQUEST = 'rollout.kuberik.com/continue-request';
 /**
- * Label `<hash>.slot.rollout.kuberik.com/granted` on budgets, written by the hooks: an unused slot. It wakes the
- * Rollout, whose namespace and name are hashed. See core/budget/selectingBudgets.ts.
+ * Label `<hash>.slot.rollout.kuberik.com/granted` on budgets, written by the hooks: an unused slot. It triggers
+ * the hook of the Rollout whose namespace and name are hashed. See core/budget/selectingBudgets.ts.
  */
 export const SLOT_LABEL_SUFFIX = 'slot.rollout.kuberik.com/granted';
 

@@ -8,7 +8,7 @@ import { type NewEvent, ORDER } from '../kube/events.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { MAX_USER } from '../record/record.ts';
 import { countOf } from '../text/count.ts';
-import { boundedLine } from '../text/oneLine.ts';
+import { boundedLine, shortened } from '../text/oneLine.ts';
 import {
   type Approvable,
   type ApprovalRecord,
@@ -54,7 +54,7 @@ function changedFields(object: Approvable, before: Approvable): FieldChange[] {
     .filter((path) => (after.get(path) ?? '') !== (old.get(path) ?? ''))
     .slice(0, MAX_FIELDS_IN_CHANGE)
     .map((path) => {
-      const [from, to] = [shortText(old.get(path)), shortText(after.get(path))];
+      const [from, to] = [boundedValue(old.get(path)), boundedValue(after.get(path))];
       return { path, ...(from && { from }), ...(to && { to }) };
     });
 }
@@ -75,9 +75,8 @@ function textOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value ?? '') : String(value ?? '');
 }
 
-function shortText(text = ''): string {
-  const line = boundedLine(text, MAX_VALUE_CHARACTERS);
-  return text.length > MAX_VALUE_CHARACTERS ? `${line}…` : line;
+function boundedValue(text = ''): string {
+  return boundedLine(shortened(text, MAX_VALUE_CHARACTERS), MAX_VALUE_CHARACTERS + 1);
 }
 
 /**

@@ -82,7 +82,8 @@ export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
       request.at > (handled[request.action] ?? Number.NEGATIVE_INFINITY),
   );
   // The order in which these requests were written is unknown, so their timestamps decide, which gives the same result
-  // each time. Of two future requests the later one is planned; the earlier one takes effect at its own time.
+  // each time. Of two future requests the later one is planned; the earlier one takes effect at its own time, exactly
+  // then: with a tolerance, a request of the next minute would come before a planned one that is due earlier.
   const tolerance = known.planned ? 0 : CLOCK_TOLERANCE_MS;
   const isAhead = ({ at }: GateRequest) => at > now + tolerance;
   const current = sortedRequests([known.current, ...fresh.filter((request) => !isAhead(request))]).at(-1);

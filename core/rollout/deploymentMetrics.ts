@@ -11,7 +11,7 @@ import { isManual } from './deployment/history.ts';
 /** The age from which the time of a build doesn't count: many builds write 1970. */
 const OLDEST_BUILD_MS = 365 * DAY_MS;
 
-/** Origins of versions that ran before their Rollout knew them: nothing was delivered. */
+/** Origins of versions that ran before their Rollout existed: nothing was delivered. */
 const RAN_BEFORE_REASONS: readonly string[] = ['InitialVersion', 'Adopted'];
 /** The reason of the Event of a new deployment, which has succeeded already if there is nothing to wait for. */
 const DEPLOYED = 'DeploymentSucceeded';

@@ -34,7 +34,7 @@ const NEVER_RELATED_REQUEUE_SECONDS = 10;
 const UNRELATED_MAX_AGE_MS = 1000;
 /**
  * The longest until the next sync of an object that a Gate may hold.
- * Metacontroller drops an event if it can't ask for the object's rules, for instance while this server restarts.
+ * Metacontroller drops an event if its customize call fails, for instance while this server restarts.
  */
 const LONGEST_REQUEUE_SECONDS = 60;
 /**
