@@ -127,7 +127,7 @@ function readyEvent(ready: Condition): NewEvent {
   return { type: 'Normal', reason: 'NoReleases', message: ready.message };
 }
 
-/** Events for DeploymentBlocked. Health gets one only if no wait with an Event of its own blocks the next version. */
+/** Events for DeploymentBlocked. Health gets one only if no bake, and no wait with an Event of its own, also blocks. */
 function blockEvents({ choice, blockers, reported, unhealthy: [check] }: Evaluation, blocked: Condition): NewEvent[] {
   const wait = reported.find(({ type }) => BLOCKER_KINDS[type].hasEvent);
   if (wait) return [eventOf('Normal', { ...blocked, reason: wait.reason })];
