@@ -42,7 +42,7 @@ export const ENVIRONMENT: Record<string, string> = {
     'true or false: whether registries may have loopback and link-local addresses, and those of cloud metadata services (false)',
   OIDC_ISSUERS: 'OIDC issuers whose ID tokens Gates may accept, https URLs, comma-separated (none)',
   ON_FAILURE: 'Continue or Hold, for Rollouts without spec.onFailure (Continue)',
-  LIKE_KUBERIK:
+  KUBERIK_COMPAT:
     "true or false: whether to apply the Go controller's rules for Succeeded, currentVersion, the health of objects, and RolloutGates at a first deployment (false)",
   BYPASS_SERVICE_ACCOUNTS: 'ServiceAccount user names that may bypass Gates, comma-separated (none)',
   SYNC_FIELD_MANAGERS:
@@ -84,7 +84,7 @@ export function readConfig(env: Environment) {
     mistakes.push(`OIDC_ISSUERS=${notIssuers.join(',')} is not an https URL without user, query and fragment`);
   const settings: Settings = {
     onFailure: oneOf('ON_FAILURE', ['Continue', 'Hold']),
-    kuberikCompat: flag('LIKE_KUBERIK'),
+    kuberikCompat: flag('KUBERIK_COMPAT'),
     metacontrollerUser: env.METACONTROLLER_USER || 'system:serviceaccount:metacontroller:metacontroller',
     bypassServiceAccounts: list('BYPASS_SERVICE_ACCOUNTS'),
     syncFieldManagers: list('SYNC_FIELD_MANAGERS', SYNC_FIELD_MANAGERS),

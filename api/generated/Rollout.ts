@@ -130,7 +130,7 @@ export interface Rollout {
       };
     };
     /**
-     * Whether RolloutGates block the first deployment, or initialVersion. Absent: true, or false if the installation has LIKE_KUBERIK=true.
+     * Whether RolloutGates block the first deployment, or initialVersion. Absent: true, or false if the installation has KUBERIK_COMPAT=true.
      */
     gateFirstDeployment?: boolean;
     /**
@@ -357,7 +357,7 @@ export interface Rollout {
       pausedUntil?: string;
     };
     /**
-     * The tag that runs: that of the newest deployment that every bound object has applied, or without bound objects, of the newest deployment. An adopted deployment that doesn't bake counts as applied. With LIKE_KUBERIK: the newest tag of the history.
+     * The tag that runs: that of the newest deployment that every bound object has applied, or without bound objects, of the newest deployment. An adopted deployment that doesn't bake counts as applied. With KUBERIK_COMPAT: the newest tag of the history.
      */
     currentVersion?: string;
     /**

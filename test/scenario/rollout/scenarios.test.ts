@@ -15,7 +15,7 @@ const NEED_HOLD = ['R77'];
  * Scenarios in which time alone ends a bake or makes health new, a first deployment ignores RolloutGates, and a
  * deployment without bake settings ends at once.
  */
-const NEED_LIKE_KUBERIK = [
+const NEED_KUBERIK_COMPAT = [
   'R21',
   'R41',
   'R54',
@@ -27,7 +27,7 @@ const NEED_LIKE_KUBERIK = [
   'like-kuberik-late',
   'like-kuberik-text',
 ];
-const DIFFER = [...NEED_HOLD, ...NEED_LIKE_KUBERIK];
+const DIFFER = [...NEED_HOLD, ...NEED_KUBERIK_COMPAT];
 
 describe('the cases of the Go controller, as an installation has it by default', () => {
   const originals = FILES.filter((name) => name.startsWith('original-')).flatMap(readScenarios);
