@@ -7,7 +7,7 @@ export const LOGGED = {
   Reverted: 'an apply behind a closed Gate changes nothing: once for each generation of the object and each closure',
   Suspended: 'a Flux object is suspended by closed Gates: which',
   Opening: 'the Gates of a suspended object are open; it waits for the next apply of its applier',
-  Released: 'an object is no longer suspended by Gates',
+  Resumed: 'an object is no longer suspended by Gates',
   BypassAllowed:
     'admission allows a write that bypasses closed Gates: who, which, why. Once the write is stored, `GateBypassed` follows',
   Bypassed: 'an object runs although its Gates are closed, after a bypass',

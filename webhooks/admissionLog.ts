@@ -74,7 +74,7 @@ function changesOf(route: string, { object, oldObject }: AdmissionRequest, decis
 }
 
 const STATES = {
-  open: ['Released', 'no closed Gate holds it now'],
+  open: ['Resumed', 'no closed Gate holds it now'],
   opening: ['Opening', 'its Gates are open: it waits for the next apply by its applier'],
   closed: ['Suspended', 'held, suspended by closed Gates'],
   bypassed: ['Bypassed', 'runs behind closed Gates, which were bypassed'],
@@ -90,8 +90,7 @@ function fluxChanges(after: AnyObject, before: AnyObject | null | undefined): Ch
     const [reason, text] = STATES[state.is];
     changes.push({ reason, message: `${text}${'gates' in state ? `: ${state.gates.join(', ')}` : ''}` });
   }
-  if (is === undefined && parseState(was))
-    changes.push({ reason: 'Released', message: 'it no longer requires a Gate' });
+  if (is === undefined && parseState(was)) changes.push({ reason: 'Resumed', message: 'it no longer requires a Gate' });
   const deployed = annotation(after, DEPLOYED);
   if (deployed !== undefined && deployed !== annotation(before, DEPLOYED)) {
     const versions = parseDeployments(deployed).map(deploymentText);

@@ -387,9 +387,9 @@ export interface FluxBinding {
        */
       since: string;
       /**
-       * Asked: it has not applied since then. Failing: its last try failed before everything was applied. The object waits in both states. Done: it has applied everything since then, without the object. Deleting: it is being deleted. In both states the object is resumed at once. Suspended, Missing: the object is resumed after two minutes. See docs/gates.md#waiting-for-the-applier.
+       * Requested: it has not applied since then. Failing: its last try failed before everything was applied. The object waits in both states. Done: it has applied everything since then, without the object. Deleting: it is being deleted. In both states the object is resumed at once. Suspended, Missing: the object is resumed after two minutes. See docs/gates.md#waiting-for-the-applier.
        */
-      state: 'Asked' | 'Failing' | 'Done' | 'Deleting' | 'Suspended' | 'Missing';
+      state: 'Requested' | 'Failing' | 'Done' | 'Deleting' | 'Suspended' | 'Missing';
       /**
        * The reason of its Ready condition while it is Failing.
        */

@@ -90,7 +90,7 @@ export function applierState(
 
 function applierStateOf(applier: FluxObject, since: EpochMs, now: EpochMs): ApplierState {
   if (applier.spec?.suspend === true) {
-    return { state: readState(applier)?.is === 'opening' ? 'Asked' : 'Suspended' };
+    return { state: readState(applier)?.is === 'opening' ? 'Requested' : 'Suspended' };
   }
   const ready = findCondition(applier.status?.conditions, READY);
   const reason = ready?.reason ?? '';
@@ -98,7 +98,7 @@ function applierStateOf(applier: FluxObject, since: EpochMs, now: EpochMs): Appl
   if (ready?.status === 'False' && !hasApplied) return { state: 'Failing', reason };
   // A suspended Kustomization marks a request as handled and keeps its old Ready; a new spec shows in the generation.
   const isCurrent = ready?.observedGeneration === applier.metadata.generation;
-  return { state: hasApplied && isCurrent && hasReconciledSince(applier, since, now) ? 'Done' : 'Asked' };
+  return { state: hasApplied && isCurrent && hasReconciledSince(applier, since, now) ? 'Done' : 'Requested' };
 }
 
 /**
@@ -181,7 +181,7 @@ export function applierWaitOf(
   if (!awaited) return undefined;
   const known = isAbout(before, awaited) ? before : undefined;
   const current = applierState(applier, applied, parseTime(awaited.since) ?? now, now);
-  if (known?.state === 'Failing' && current.state === 'Asked') return known;
+  if (known?.state === 'Failing' && current.state === 'Requested') return known;
   const stateSince = known?.state === current.state ? known.stateSince : formatInstant(now);
   return { ...awaited, ...current, stateSince };
 }

@@ -87,15 +87,18 @@ export function bypassGrantEnds(rollout: Rollout): EpochMs | undefined {
   const grant = bypassGrantOf(rollout);
   const [head] = rollout.status?.history ?? [];
   const isForHead = grant && head && grant.id === (head.id ?? 0) && grant.version === head.version.tag;
-  if (!isForHead || !isUnderWay(head)) return undefined;
+  if (!isForHead || !isRollingOut(head)) return undefined;
   const { grantedAt } = grant;
   const retried = parseTime(head.lastRetryTimestamp);
   if (retried !== undefined && retried > grantedAt) return undefined;
   return Math.max(grantedAt, parseTime(head.timestamp) ?? 0) + MAX_BYPASS_MS;
 }
 
-/** Whether a deployment is still rolling out: not proven to be applied in every bound object, failed or cancelled. */
-export function isUnderWay({ appliedTime, bakeStatus }: HistoryEntry): boolean {
+/**
+ * Whether a deployment is still rolling out: neither failed nor cancelled, nor proven to be applied in every bound
+ * object.
+ */
+export function isRollingOut({ appliedTime, bakeStatus }: HistoryEntry): boolean {
   return appliedTime === undefined && bakeStatus !== 'Failed' && bakeStatus !== 'Cancelled';
 }
 

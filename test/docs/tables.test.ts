@@ -93,7 +93,7 @@ describe('conditions and Events', () => {
     'core/managedField core/suspension core/objectGates core/admission core/binding': {
       tables: ['conditions FluxBinding', 'conditions Flux'],
       words:
-        'True False Unknown Apply Ready Missing Waiting Kustomization HelmRepository FluxBinding Asked Failing Done Deleting Suspended ' +
+        'True False Unknown Apply Ready Missing Waiting Kustomization HelmRepository FluxBinding Requested Failing Done Deleting Suspended ' +
         'PruneFailed HealthCheckFailed HealthCheckCanceled OCIRepository FetchFailed Failed Cancelled NotInInventory ' +
         'NotMarked NotSuspended NotResumed WaitsForApplier',
     },

@@ -37,9 +37,9 @@ describe('a write of a Flux object, as it is stored', () => {
       'closed: a/a,b/b',
       [['Suspended', 'held, suspended by closed Gates: a/a, b/b']],
     ],
-    ['open', 'closed: a/a', 'open', [['Released', 'no closed Gate holds it now']]],
+    ['open', 'closed: a/a', 'open', [['Resumed', 'no closed Gate holds it now']]],
     ['its first Gate, an open one', undefined, 'open', []],
-    ['no Gate any more', 'closed: a/a', undefined, [['Released', 'it no longer requires a Gate']]],
+    ['no Gate any more', 'closed: a/a', undefined, [['Resumed', 'it no longer requires a Gate']]],
     ['as before', 'closed: a/a', 'closed: a/a', []],
   ])('%s', (_, before, after, lines) => {
     expect(changed(marked(before), marked(after))).toEqual(lines);

@@ -21,7 +21,7 @@ import { neverSeen } from '../../../core/rollout/evaluation/droppedGates.ts';
 import { requestsOf, versionRequests } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { isMoved } from '../../../core/rollout/release/metadata.ts';
 import { nextAutomatic } from '../../../core/rollout/rolloutStatus.ts';
-import { isUnderWay } from '../../../core/suspension/bypassGrant.ts';
+import { isRollingOut } from '../../../core/suspension/bypassGrant.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { nameWord, quote, shell } from '../../../core/text/shell.ts';
@@ -130,7 +130,7 @@ export function bypass(rollout: Rollout, version: string, reason: string, now: E
   if (problem) return badRequest(problem);
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
   const isHead = isNewest(rollout, version);
-  if (isHead && head && !isUnderWay(head)) {
+  if (isHead && head && !isRollingOut(head)) {
     const isOther = pendingVersion !== undefined && pendingVersion !== version;
     const waits = isOther ? `${pendingVersion} is waiting: name it` : 'no other version is waiting';
     return badRequest(`${nameOf(rollout)} already runs ${version}; ${waits}.`);

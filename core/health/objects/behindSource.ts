@@ -121,11 +121,11 @@ function whyBehindWorkload(object: AnyObject, known: KnownObjects): string | und
 /** Why the attempt, running or failed, began before the deployment; undefined if nothing shows that. */
 export function whyOldAttempt(kustomization: AnyObject, { cutoff, now }: HealthContext): string | undefined {
   const ready = conditionsOf(kustomization).find(({ type }) => type === 'Ready');
-  const isUnderWay = ready?.status === 'Unknown';
-  const began = isUnderWay ? parseTime(ready.lastTransitionTime) : failedAttemptBegan(kustomization, ready, now);
+  const isReconciling = ready?.status === 'Unknown';
+  const began = isReconciling ? parseTime(ready.lastTransitionTime) : failedAttemptBegan(kustomization, ready, now);
   // Stored times have whole seconds.
   if (cutoff === undefined || began === undefined || began + 1000 > cutoff) return undefined;
-  return isUnderWay
+  return isReconciling
     ? 'Flux is still applying what it had before the deployment'
     : 'the failed attempt began before the deployment';
 }

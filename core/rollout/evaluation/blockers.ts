@@ -232,7 +232,7 @@ function upstreamBlockers({ choice, rolloutGatesResult, upstream }: BlockerInput
     .filter(({ wait, isMissing, problem }) => (version === undefined ? isMissing || problem : wait))
     .map(({ ref, isMissing, problem, wait }) => ({
       type: 'Upstream',
-      effect: wait?.isUnderWay ? 'Waits' : 'Blocks',
+      effect: wait?.endsByItself ? 'Waits' : 'Blocks',
       reason: problem ?? (isMissing ? 'RolloutNotFound' : 'NotSucceeded'),
       ...(version !== undefined && { version }),
       object: { kind: KINDS.Rollout.kind, ...ref },

@@ -8,7 +8,7 @@ import type { Rollout } from '../../../api/types.ts';
 import { identityOf } from '../../kube/names.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import { deployVersionCommand } from '../../managedField/deployment.ts';
-import { type BypassGrant, isUnderWay } from '../../suspension/bypassGrant.ts';
+import { type BypassGrant, isRollingOut } from '../../suspension/bypassGrant.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
 import { newRequests, requestsOf, type VersionRequest, versionRequests } from './rolloutRequests.ts';
 
@@ -75,7 +75,7 @@ function waitingDeployment(rollout: Rollout): GrantedDeployment | undefined {
 /** The newest deployment, if a Gate has closed while it is rolling out. */
 function deploymentUnderWay({ status }: Rollout): GrantedDeployment | undefined {
   const [head] = status?.history ?? [];
-  return head && isUnderWay(head) ? { version: head.version.tag, id: head.id ?? 0 } : undefined;
+  return head && isRollingOut(head) ? { version: head.version.tag, id: head.id ?? 0 } : undefined;
 }
 
 function requestsFor(rollout: Rollout, { version, id }: GrantedDeployment): VersionRequest[] {

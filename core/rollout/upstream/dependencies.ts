@@ -77,7 +77,7 @@ export function afterProblems(after: NonNullable<Rollout['spec']>['after']): str
 type ReadRollouts = ReadonlyMap<string, Rollout | undefined>;
 
 export interface OrderProblem {
-  reason: 'DependencyCycle' | 'TooManyStages';
+  reason: 'DependencyCycle' | 'TooManyUpstreamRollouts';
   /** A clause, to which callers add the consequence. */
   message: string;
 }
@@ -94,7 +94,7 @@ export function orderProblem(rollout: Rollout, read: ReadRollouts): OrderProblem
   const { reached, cycle } = walk(rollout, read);
   if (reached.size > LIMITS.upstreamRollouts) {
     const message = `spec.after has more than ${LIMITS.upstreamRollouts} direct and indirect upstream Rollouts (limit upstreamRollouts)`;
-    return { reason: 'TooManyStages', message };
+    return { reason: 'TooManyUpstreamRollouts', message };
   }
   if (!cycle) return undefined;
   const { namespace } = rollout.metadata;

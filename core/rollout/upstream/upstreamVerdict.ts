@@ -23,7 +23,7 @@ interface UpstreamWait {
   /** The cause; in a verdict with the Rollout: `Rollout 'staging' (…)`. */
   text: string;
   /** Whether the candidate may still be let through without a user. */
-  isUnderWay: boolean;
+  endsByItself: boolean;
   since?: EpochMs | undefined;
   /** When it is let through by time alone. */
   until?: EpochMs;
@@ -161,14 +161,14 @@ function waitAfterBake(ended: string, bakedFor: number, now: EpochMs): UpstreamW
   const until = Math.min(since + bakedFor, LAST_INSTANT);
   if (now >= until) return undefined;
   const text = `succeeded at ${formatTime(since)}; spec.after[].bakedFor requires ${formatDuration(bakedFor)} since then, until ${formatTime(until)}`;
-  return { text, isUnderWay: true, since, until };
+  return { text, endsByItself: true, since, until };
 }
 
 function underWay(what: string, time: string | undefined): UpstreamWait {
   const since = parseTime(time);
-  return { text: since === undefined ? what : `${what} since ${time}`, isUnderWay: true, since };
+  return { text: since === undefined ? what : `${what} since ${time}`, endsByItself: true, since };
 }
 
 function unsatisfied(text: string): UpstreamWait {
-  return { text, isUnderWay: false };
+  return { text, endsByItself: false };
 }

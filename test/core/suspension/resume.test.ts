@@ -54,7 +54,7 @@ describe('an object that waits for its Kustomization', () => {
     const [before] = said(failing);
     for (const other of [{ since: formatInstant(NOW + MINUTE) }, { name: 'platform' }, { namespace: 'team' }]) {
       const found = applierWaitOf({ ...AWAITED, ...other }, before, retrying, APPLIED, NOW + MINUTE);
-      expect(found).toEqual({ ...AWAITED, ...other, state: 'Asked', stateSince: formatInstant(NOW + MINUTE) });
+      expect(found).toEqual({ ...AWAITED, ...other, state: 'Requested', stateSince: formatInstant(NOW + MINUTE) });
     }
   });
 });

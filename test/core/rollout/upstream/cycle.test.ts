@@ -61,7 +61,7 @@ describe('the order of Rollouts', () => {
     expect(within.asked).toHaveLength(LIMITS.upstreamRollouts);
     const beyond = read(chain(LIMITS.upstreamRollouts + 1));
     expect(beyond.problem).toEqual({
-      reason: 'TooManyStages',
+      reason: 'TooManyUpstreamRollouts',
       message: `spec.after has more than ${LIMITS.upstreamRollouts} direct and indirect upstream Rollouts (limit upstreamRollouts)`,
     });
     expect(beyond.asked.length).toBeLessThanOrEqual(LIMITS.upstreamRollouts);
