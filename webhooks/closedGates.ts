@@ -17,7 +17,7 @@ import { refKey, shortHash } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Denial } from '../core/objectGates/gateTexts.ts';
 import { closedAgainstRemoval, droppedGates, mayDropGates } from '../core/rollout/evaluation/droppedGates.ts';
-import { boundGates, gatesOfRollouts } from '../core/rollout/evaluation/requiredGates.ts';
+import { boundGates, gatesOfRollouts } from '../core/rollout/evaluation/gatesOfRollout.ts';
 import { firstFew } from '../core/text/firstFew.ts';
 import { boundedLine } from '../core/text/oneLine.ts';
 import { listBindableObjects, listBindings, readGates, readSelectors } from '../live/gateReads.ts';

@@ -220,13 +220,13 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
 
 /** Warnings about references that the write breaks, or with which it exceeds a limit; for a new object, about each. */
 function referenceWarnings(
-  { problems, tooMany }: ObjectGates,
+  { problems, limit }: ObjectGates,
   oldObject: FluxObject | undefined,
   context: GateContext,
 ): string[] {
   const known = oldObject && gatesInAnnotation(oldObject, context);
-  const isNew = tooMany && !known?.tooMany;
-  return [...(isNew ? [`held: ${limitText(tooMany)}`] : []), ...newProblems(problems, known?.problems)];
+  const isNew = limit && !known?.tooMany;
+  return [...(isNew ? [`held: ${limitText(limit)}`] : []), ...newProblems(problems, known?.problems)];
 }
 
 /**

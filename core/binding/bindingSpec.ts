@@ -3,7 +3,7 @@ import { RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { FluxBinding, FluxBindingSpec } from '../../api/types.ts';
-import type { RequiredGate } from '../gate/gateRefs.ts';
+import type { GateRef } from '../gate/gateRefs.ts';
 import { boundLabel, objectName } from '../kube/names.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
 import { sourceOf } from '../managedField/source.ts';
@@ -12,7 +12,7 @@ import { observedOf } from './appliedDeployment.ts';
 
 /** The Gates that the object requires, in the form of the spec. */
 export interface BindingGates {
-  gates: RequiredGate[];
+  gates: GateRef[];
   problems: string[];
 }
 

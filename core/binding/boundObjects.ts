@@ -124,8 +124,8 @@ function withStored(bindings: readonly FluxBinding[], bound: readonly BoundObjec
 }
 
 function withCurrentGates(bound: BoundObject, selectors: GateSelectors, rules: RefRules): FluxBinding {
-  const { named, selecting, tooMany } = requiredGates(bound.object, selectors, rules);
-  const refs = tooMany ? [tooMany] : [...named, ...selecting];
+  const { named, selecting, limit } = requiredGates(bound.object, selectors, rules);
+  const refs = limit ? [limit] : [...named, ...selecting];
   const { spec, ...own } = storedOrUnseen(bound);
   return { ...own, spec: { ...spec!, gates: refs.map(({ namespace, name }) => ({ namespace, gate: name })) } };
 }

@@ -107,15 +107,15 @@ export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
 }
 
 /** The Gates and problems for the spec of the FluxBinding. */
-function gatesForSpec({ named, selecting, problems, tooMany }: ObjectGates): BindingGates {
+function gatesForSpec({ named, selecting, problems, limit }: ObjectGates): BindingGates {
   const all = [
-    ...(tooMany ? [tooMany] : []),
+    ...(limit ? [limit] : []),
     ...without(named, selecting),
     ...selecting.map((ref) => ({ ...ref, selected: true })),
   ];
   return {
     gates: all.slice(0, LIMITS.requiredGates),
-    problems: tooMany ? [...problems, limitText(tooMany)!] : problems,
+    problems: limit ? [...problems, limitText(limit)!] : problems,
   };
 }
 

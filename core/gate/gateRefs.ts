@@ -41,13 +41,13 @@ export function gatesNamedBy({ spec, metadata }: Rollout): NamespacedName[] {
   return (spec?.gates ?? []).map(({ name, namespace }) => ({ namespace: namespace || metadata.namespace || '', name }));
 }
 
-export interface RequiredGate extends NamespacedName {
+export interface GateRef extends NamespacedName {
   /** Whether the Gate selects the object; otherwise the object names the Gate. */
   selected?: boolean;
 }
 
 /** The Gates that the object of a FluxBinding requires. */
-export function gatesOfBinding(spec: FluxBindingSpec | undefined): RequiredGate[] {
+export function gatesOfBinding(spec: FluxBindingSpec | undefined): GateRef[] {
   return (spec?.gates ?? []).map(({ namespace, gate, selected }) => ({
     namespace,
     name: gate,

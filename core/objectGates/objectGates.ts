@@ -35,7 +35,7 @@ export interface GateContext extends RefRules {
   now: EpochMs;
 }
 
-interface RequiredGates {
+interface GateRefs {
   named: NamespacedName[];
   selecting: NamespacedName[];
   /** A sentence for each part of the annotation that names no Gate: such a part suspends the object. */
@@ -44,11 +44,11 @@ interface RequiredGates {
    * LIMIT_OF_GATES or LIMIT_OF_ROLLOUTS if the object is beyond a limit: it counts as behind a closed Gate, even
    * if all Gates are open.
    */
-  tooMany: NamespacedName | undefined;
+  limit: NamespacedName | undefined;
 }
 
 /** The Gates of one object, evaluated. */
-export interface ObjectGates extends RequiredGates {
+export interface ObjectGates extends GateRefs {
   all: GateResult[];
   closed: GateResult[];
   /** Causes of a suspension: the closed Gates by `refKey`, and INVALID_REFERENCE. */
@@ -73,7 +73,7 @@ function selectingGates(
   return found;
 }
 
-export function requiredGates(object: FluxObject, selectors: GateSelectors, rules: RefRules): RequiredGates {
+export function requiredGates(object: FluxObject, selectors: GateSelectors, rules: RefRules): GateRefs {
   // More than the limit are too many, whichever they are.
   const selecting = selectingGates(object, selectors, LIMITS.requiredGates + 1);
   return withSelecting(object, selecting, selectors.truncated ?? false, rules);
@@ -84,11 +84,11 @@ function withSelecting(
   selecting: NamespacedName[],
   isTruncated: boolean,
   rules: RefRules,
-): RequiredGates {
+): GateRefs {
   const { refs: named, problems, tooMany: namesTooMany } = gatesInAnnotation(object, rules);
   const tooManyGates = namesTooMany || isTruncated || isTooManyGates(named, selecting);
-  const tooMany = tooManyGates ? LIMIT_OF_GATES : managedFieldsOf(object).tooMany ? LIMIT_OF_ROLLOUTS : undefined;
-  return { named, selecting, problems, tooMany };
+  const limit = tooManyGates ? LIMIT_OF_GATES : managedFieldsOf(object).tooMany ? LIMIT_OF_ROLLOUTS : undefined;
+  return { named, selecting, problems, limit };
 }
 
 /** The Gates that the object requires, evaluated. */
@@ -113,9 +113,9 @@ export function evaluateRecordedGates(
 }
 
 /** The Gates, evaluated. Beyond a limit, the limit is the only result. */
-function evaluateRequired(required: RequiredGates, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
-  const { named, selecting, problems, tooMany } = required;
-  const refs = tooMany ? [tooMany] : uniqueRefs([...named, ...selecting]);
+function evaluateRequired(required: GateRefs, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
+  const { named, selecting, problems, limit } = required;
+  const refs = limit ? [limit] : uniqueRefs([...named, ...selecting]);
   const all = evaluateGates(refs, gates, now);
   const closed = closedOf(all);
   const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
@@ -137,7 +137,7 @@ export function escapesSelection(object: FluxObject, oldObject: FluxObject, cont
  * Rollouts, and drop Gates if all dropped Gates are open.
  */
 export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, context: GateContext): FluxObject {
-  if (!requiredGates(oldObject, context.selectors, context).tooMany) return oldObject;
+  if (!requiredGates(oldObject, context.selectors, context).limit) return oldObject;
   let before = oldObject;
   if (!gatesInAnnotation(object).tooMany && !dropsClosedGate(object, oldObject, context)) {
     before = annotate(before, REQUIRED_GATES, object.metadata.annotations?.[REQUIRED_GATES]);

@@ -10,8 +10,8 @@ import { isControlledBy } from '../../core/kube/ownerReferences.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import { mayAwaitMetadata } from '../../core/rollout/deployment/rollback.ts';
+import { gatesOfRollouts } from '../../core/rollout/evaluation/gatesOfRollout.ts';
 import type { Observed } from '../../core/rollout/evaluation/observed.ts';
-import { gatesOfRollouts } from '../../core/rollout/evaluation/requiredGates.ts';
 import { forbiddenProblems, withAllowedRefs } from '../../core/rollout/evaluation/specProblems.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import {

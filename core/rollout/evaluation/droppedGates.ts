@@ -6,8 +6,8 @@ import { gatesNamedBy, LIMIT_OF_GATES } from '../../gate/gateRefs.ts';
 import type { GateSelectors } from '../../gate/gateSelection.ts';
 import { sameJson } from '../../kube/json.ts';
 import { refKey, without } from '../../kube/names.ts';
+import { ownGates } from './gatesOfRollout.ts';
 import type { Observed } from './observed.ts';
-import { ownGates } from './requiredGates.ts';
 
 /** Whether a write may make the Rollout require fewer Gates. It reads no Gate: most writes can't. */
 export function mayDropGates(rollout: Rollout, before: Rollout): boolean {

@@ -17,10 +17,10 @@ import { releasesAfter, type Withdrawal, youngUntil } from '../release/candidate
 import { evaluateUpstream } from '../upstream/upstreamVerdict.ts';
 import { type BlockerSources, findBlockers, isBlockedBy } from './blockers.ts';
 import { type CopyState, copyBlockers, copyState } from './copy.ts';
+import { evaluateGatesOfVersion, type StoredApproval, storedApproval } from './gatesOfRollout.ts';
 import { automaticVersions, chooseNext, type NextChoice } from './nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutContext } from './observed.ts';
 import { type ReportedWait, reportedWaits } from './reportedWaits.ts';
-import { evaluateGatesFor, type StoredApproval, storedApproval } from './requiredGates.ts';
 import { evaluateRolloutGates, type Rejection, rejectedBy, rejections, shownBypass } from './rolloutGates.ts';
 import {
   expiries,
@@ -62,7 +62,7 @@ export function evaluateRollout(context: RolloutContext): Evaluation {
   const { gateApprovals, rejected, withdrawn, automatic, ...versions } = versionsNow(context);
   const choice = chooseNext(context, { ...versions, automatic });
   const { trigger, version } = choice;
-  const required = evaluateGatesFor(context, version);
+  const required = evaluateGatesOfVersion(context, version);
   const needsNoApprovals = trigger === 'Rollback' || (trigger === 'InitialVersion' && !config.gateFirstDeployment);
   const requiredApprovals = version === undefined || needsNoApprovals ? [] : verdictsOn(gateApprovals, version);
   const sources: BlockerSources = {
@@ -152,7 +152,7 @@ export function offeredVersions(context: RolloutContext, { automatic, copy }: Ev
   const all = automatic.slice(0, MAX_OFFERED_VERSIONS);
   // A budget must not choose a version without a copy: only the newest has been copied.
   if (copy?.isAwaited) return all.slice(0, 1);
-  return all.filter(({ tag }) => evaluateGatesFor(context, tag).closed.length === 0);
+  return all.filter(({ tag }) => evaluateGatesOfVersion(context, tag).closed.length === 0);
 }
 
 /**

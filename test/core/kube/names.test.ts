@@ -30,7 +30,7 @@ it('is read up to the limit, and not beyond', () => {
 describe('an annotation with more names than are read', () => {
   it.each(['a', '', '!/'])('closes the object, whatever the names are: %j', (part) => {
     const object = kustomization({ annotations: { 'gate.fluxcd.io/gates': `a,${many(LIMIT, part)}` } });
-    expect(requiredGates(object, NO_SELECTORS, {}).tooMany).toBeDefined();
+    expect(requiredGates(object, NO_SELECTORS, {}).limit).toBeDefined();
   });
 
   it('binds no field, and reports that', () => {

@@ -45,7 +45,7 @@ export function gatesOfRollouts(
 
 export type StoredApproval = NonNullable<HistoryEntry['approvals']>[number];
 
-interface RequiredGatesResult {
+interface VersionGates {
   /** Closed Gates that block the version. */
   closed: GateResult[];
   /** Closed Gates that the version may bypass. */
@@ -61,10 +61,10 @@ interface RequiredGatesResult {
  * An opening for one version counts at Gates that the Rollout itself requires. Such an opening doesn't count at a Gate
  * that a bound object requires: for the object that Gate is closed, so the object couldn't take the version.
  */
-export function evaluateGatesFor(
+export function evaluateGatesOfVersion(
   { observed, state, now }: RolloutContext,
   version: string | undefined,
-): RequiredGatesResult {
+): VersionGates {
   if (version === undefined) return { closed: [], bypassed: [], approvals: [], requeueAt: [] };
   const { rollout, bindings, gateRefs, gates } = observed;
   const boundKeys = new Set(bindings.flatMap(({ spec }) => gatesOfBinding(spec)).map(refKey));
