@@ -95,10 +95,10 @@ async function withLiveChecks(draft: Draft, call: HookCall): Promise<Draft> {
   return read ? draftOf({ ...inputs, ...read }, call) : draft;
 }
 
-/** Reads the FluxBindings, if the head counts as applied. Before a commit, `withLiveBlockers` reads them. */
+/** Reads the FluxBindings, if the head counts as applied; also before a commit, which later reads may prevent. */
 async function withLiveBindings(draft: Draft, call: HookCall): Promise<Draft> {
   const { inputs, plan } = draft;
-  if (!plan.dependsOnBindings || plan.isIrreversible) return draft;
+  if (!plan.dependsOnBindings) return draft;
   return draftOf({ ...inputs, bindings: await readBindingsAfterApply(inputs.rollout, call) }, call);
 }
 

@@ -75,6 +75,7 @@ describe('an apply before the bake, which waits for health', () => {
   const healthCheck = object('kuberik.com/v1alpha1', 'HealthCheck', 'app', {}, { status: 'Pending' });
   const knownHealth = [{ namespace: 'team-a', name: 'app', status: 'Pending' }];
   const spec = { bakeTime: '1h', healthCheckSelector: { selector: {} } };
+  const entry = deployed.history![0]!;
 
   it.each<[title: string, bakeStatus: 'Deploying' | 'Failed', live: AnyObject[], arrives: boolean]>([
     ['counts where every bound object has the version', 'Deploying', [], true],
@@ -93,12 +94,21 @@ describe('an apply before the bake, which waits for health', () => {
       false,
     ],
   ])('%s', async (_, bakeStatus, live, arrives) => {
-    const parent = rollout(spec, { ...deployed, history: [{ ...deployed.history![0]!, bakeStatus, knownHealth }] });
+    const parent = rollout(spec, { ...deployed, history: [{ ...entry, bakeStatus, knownHealth }] });
     const cached = [bindingOf('prod'), healthCheck];
     const objects = [bound('prod'), ...cached, ...live];
     const { status, resyncAfterSeconds } = await sync(parent, [imagePolicy('1.0.0'), ...cached], { objects });
     expect(status.history?.[0]?.appliedTime !== undefined).toBe(arrives);
     if (!arrives) expect(resyncAfterSeconds).toBe(15);
+  });
+
+  it('does not count there either if the stored ImagePolicy no longer selects the version that would follow', async () => {
+    const parent = rollout({ deployTimeout: '1h' }, { ...deployed, history: [{ ...entry, bakeStatus: 'Deploying' }] });
+    const { status } = await sync(parent, [imagePolicy('1.1.0'), bindingOf('prod')], {
+      objects: [bound('prod'), bindingOf('prod'), bound('new')],
+      stored: [imagePolicy('1.0.0')],
+    });
+    expect(status.history?.[0]).toMatchObject({ version: { tag: '1.0.0' }, bakeStatus: 'Deploying' });
   });
 });
 
