@@ -310,8 +310,14 @@ function restoredRequests(gate: Gate, by: string, now: EpochMs): GateRequests {
   const own = ({ action, at, reason }: GateRequest): GateRequest => {
     return { action, at, by, ...(reason && { reason: reason.slice(0, LIMITS.gateReason) }) };
   };
-  // A planned opening for one version would become one for all.
-  return { current: own(current), ...(planned && !planned.for && { planned: own(planned) }), handled };
+  // A time ahead of now would make every request before it count as handled.
+  const past = (at: EpochMs | undefined) => (at !== undefined && at <= now + CLOCK_TOLERANCE_MS ? at : undefined);
+  return {
+    current: own(current),
+    // A planned opening for one version would become one for all.
+    ...(planned && !planned.for && { planned: own(planned) }),
+    handled: { open: past(handled.open), close: past(handled.close) },
+  };
 }
 
 function isHandled({ action, at }: GateRequest, { planned, handled }: GateRequests): boolean {
