@@ -49,6 +49,16 @@ it('of a Gate with approvals has the versions that wait for it, and the commands
   expect(out).not.toContain('shop/api');
 });
 
+it('of a Kustomization has the closed Gate that selects it, before a hook has recorded it', async () => {
+  const select = (name: string, kinds: ['HelmRelease' | 'Kustomization']) =>
+    objectOf('Gate', { metadata: { namespace: 'shop', name }, spec: { default: 'closed', selects: { kinds } } });
+  const web = objectOf('Kustomization', { metadata: { namespace: 'shop', name: 'web' } } as never);
+  const gates = [select('freeze', ['Kustomization']), select('releases', ['HelmRelease'])];
+  const { out } = await typed(['why', 'kustomization/web', '-n', 'shop'], [web, ...gates]);
+  expect(out).toContain("Kustomization shop/web is not suspended yet although Gate 'shop/freeze' is closed");
+  expect(out).not.toContain('releases');
+});
+
 describe('of a Rollout whose ImagePolicy does not exist', () => {
   const ready = {
     type: 'Ready',

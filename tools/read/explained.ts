@@ -1,7 +1,7 @@
 /** Explains an object: reads the inputs of its explanation. */
 import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
-import { FLUX_BINDINGS, governedKindOf, KINDS, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
-import type { EpochMs } from '../../api/kubernetes.ts';
+import { FLUX_BINDINGS, governedKindOf, KINDS, NAMESPACES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { rolloutActions } from '../../client/actions/rolloutActions.ts';
 import type { Application, Cause } from '../../client/explain/application.ts';
@@ -17,7 +17,8 @@ import { type Explanation, explanationOf } from '../../client/explain/kinds/expl
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { nextDeployment } from '../../client/explain/rollout/gateSteps.ts';
 import type { NextDeployment } from '../../core/gate/gateApprovals.ts';
-import { groupOf, identityOf, objectName, refKey } from '../../core/kube/names.ts';
+import { gateSelects, reachesBeyond, selectingGateLists } from '../../core/gate/gateSelection.ts';
+import { groupOf, identityOf, objectName, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { recordedRefs } from '../../core/objectGates/objectGates.ts';
 import { IMAGE_POLICY_NOT_FOUND } from '../../core/policy/imagePolicy.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
@@ -127,11 +128,23 @@ async function explainFlux(
 ): Promise<Explanation> {
   const { namespace, name } = identityOf(object);
   const { unread, get } = optionalReader(client);
-  const [binding, gates] = await Promise.all([
+  const [binding, recorded, selecting] = await Promise.all([
     known ?? readable(client.get<FluxBinding>({ ...FLUX_BINDINGS, namespace, name: objectName(object.kind, name) })),
     Promise.all(recordedRefs(object).map((ref) => get<Gate>('Gate', ref))),
+    readSelecting(client, object),
   ]);
-  return explainFluxObject(object, { binding, gates: gates.flatMap((gate) => gate ?? []), unread }, now);
+  const gates = [...recorded.flatMap((gate) => gate ?? []), ...selecting];
+  return explainFluxObject(object, { binding, gates, selecting: uniqueRefs(selecting.map(identityOf)), unread }, now);
+}
+
+/** The Gates that select the object now, as far as the user may read them. */
+async function readSelecting(client: KubeClient, object: FluxObject): Promise<Gate[]> {
+  const { namespace } = identityOf(object);
+  const lists = selectingGateLists(namespace).map(async (list) => (await readable(client.list<Gate>(list))) ?? []);
+  const gates = (await Promise.all(lists)).flat();
+  const isWide = gates.some(({ spec }) => reachesBeyond(spec?.selects));
+  const found = isWide ? await readable(client.get<KubeObject>({ ...NAMESPACES, name: namespace })) : undefined;
+  return gates.filter((gate) => gateSelects(gate, object, found?.metadata.labels ?? {}));
 }
 
 /** The result of the read; undefined if the user can't read the object or it does not exist. */

@@ -1,17 +1,17 @@
 /** Why a Flux object is suspended or waits: by its Gates, its Rollouts, its applier, its source, or a user. */
-import { DEPLOYED, SUSPENDED } from '../../../api/annotations.ts';
+import { AWAITS_ARTIFACT, DEPLOYED, SUSPENDED } from '../../../api/annotations.ts';
 import { GATE_CLOSED, READY } from '../../../api/conditions.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { governedKindOf } from '../../../api/kinds.ts';
-import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, Gate } from '../../../api/types.ts';
 import { closedOf, closedText, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
-import { byRefKey, groupOf, identityOf } from '../../../core/kube/names.ts';
+import { byRefKey, groupOf, identityOf, without } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { deploymentText, parseDeployments } from '../../../core/managedField/deployment.ts';
-import { evaluateRecordedGates } from '../../../core/objectGates/objectGates.ts';
-import { type ObjectState, readState } from '../../../core/objectGates/objectState.ts';
+import { evaluateRecordedGates, recordedRefs } from '../../../core/objectGates/objectGates.ts';
+import { readState } from '../../../core/objectGates/objectState.ts';
 import { applierWaitText } from '../../../core/suspension/applier.ts';
 import { fluxActions } from '../../actions/gateActions.ts';
 import { possibleActions } from '../../actions/offer.ts';
@@ -24,12 +24,14 @@ interface FluxObjectContext {
   /** The FluxBinding of the object; absent if the object names neither Gates nor Rollouts. */
   binding?: FluxBinding | undefined;
   gates: readonly Gate[];
+  /** The Gates that select the object now: its annotations may not record them yet. */
+  selecting?: readonly NamespacedName[];
   unread: readonly Unread[];
 }
 
 export function explainFluxObject(
   object: FluxObject,
-  { binding, gates, unread }: FluxObjectContext,
+  { binding, gates, selecting = [], unread }: FluxObjectContext,
   now: EpochMs,
 ): Explanation {
   const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
@@ -38,14 +40,19 @@ export function explainFluxObject(
   const hidden = new Set(unread.filter((each) => each.kind === 'Gate').map(({ namespace }) => namespace));
   const gatesByKey = byRefKey(gates);
   const required = evaluateRecordedGates(object, gatesByKey, {}, now);
-  const closed = required.closed.filter(({ ref }) => !hidden.has(ref.namespace));
-  const state = readState(object);
-  const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
+  const unrecorded = evaluateGates(without(selecting, recordedRefs(object)), gatesByKey, now);
+  const closed = [...required.closed.filter(({ ref }) => !hidden.has(ref.namespace)), ...closedOf(unrecorded)];
   const isSuspended = object.spec?.suspend === true;
+  const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
+  const isOpen = required.causes.length === 0 && closed.length === 0;
+  const held = holdOf(object, closed.length > 0, isOpen);
   const unreported = isSuspended ? [] : unreportedDeployments(object, binding);
   const [failure, earlier] = [fluxFailure(object), earlierFailure(object)];
   const causes: Cause[] = [
-    ...gateCauses(name, closed, state?.is, isSuspended),
+    ...gateCauses(name, closed, held),
+    ...(held === 'notResumed'
+      ? [{ code: 'NotResumed', text: `${name} is still suspended although its Gates are open` }]
+      : []),
     ...(isSuspended && !isOurs ? [manualSuspensionCause(object, name)] : []),
     ...(failure ? [{ code: failure.reason, text: `${name} has failed: ${failure.message}` }] : []),
     ...(unreported.length > 0
@@ -56,19 +63,23 @@ export function explainFluxObject(
       : []),
     ...(failure || earlier ? [] : progressCauses(object, name)),
   ];
-  const isHeld = closed.length > 0 || isSuspended;
-  const next = nextOf(closed);
+  const next = nextOf(closed, held);
   return {
     object: ref,
     headline:
-      headlineOf(closed, isSuspended, isOurs, state?.is) ??
+      (held && HEADLINES[held]) ??
       (failure ? `failed: ${failure.reason}` : causes.length > 0 ? 'not held; still reconciling' : 'not held'),
-    state: failure ? 'failed' : isHeld ? 'held' : causes.length > 0 ? 'underWay' : 'free',
-    causes: causes.length > 0 ? causes : [{ code: 'Fine', text: `Nothing holds ${name}` }],
+    state: failure ? 'failed' : held ? 'held' : causes.length > 0 ? 'underWay' : 'free',
+    causes: causes.length > 0 ? causes : [unexplained(name, held)],
     ...(next && { next }),
     actions: possibleActions(fluxActions(object, ref, closed, gates, isSuspended && !isOurs), now),
     unread: unreadTexts(unread),
   };
+}
+
+function unexplained(name: string, held: Hold | undefined): Cause {
+  if (held === 'fetching') return { code: 'Fetching', text: `${name} is ${HEADLINES.fetching}` };
+  return { code: 'Fine', text: `Nothing holds ${name}` };
 }
 
 /** The reference of an object of a kind that is not in the table of kinds. */
@@ -77,7 +88,55 @@ function plainRef({ apiVersion, kind, metadata }: FluxObject): ObjectRef {
   return { group: groupOf(apiVersion), kind, resource: `${kind.toLowerCase()}s`, namespace, name };
 }
 
-function nextOf(closed: readonly GateResult[]): Next | undefined {
+/** How an object is held, or why it runs behind a closed Gate; undefined if nothing holds it. */
+type Hold =
+  | 'held'
+  | 'bypassed'
+  | 'deploymentBypasses'
+  | 'notSuspended'
+  | 'notResumed'
+  | 'opening'
+  | 'fetching'
+  | 'byGate'
+  | 'manually';
+
+const HEADLINES: Record<Hold, string> = {
+  held: 'held by a closed Gate',
+  bypassed: 'runs although a Gate is closed',
+  deploymentBypasses: 'runs although a Gate is closed',
+  notSuspended: 'runs although a Gate is closed',
+  notResumed: 'its Gates are open; not resumed yet',
+  opening: 'its Gates are open; waiting for the Kustomization that applies it',
+  fetching: 'suspended until its source has fetched the version',
+  byGate: 'held by a Gate',
+  manually: 'suspended manually',
+};
+
+/** `isOpen`: whether all its Gates are open, as far as they may be read. */
+function holdOf(object: FluxObject, isClosed: boolean, isOpen: boolean): Hold | undefined {
+  const state = readState(object)?.is;
+  const { [SUSPENDED]: previous, [AWAITS_ARTIFACT]: awaits } = object.metadata.annotations ?? {};
+  if (object.spec?.suspend !== true) {
+    if (!isClosed) return undefined;
+    return state === 'bypassed' ? state : state === 'bypassing' ? 'deploymentBypasses' : 'notSuspended';
+  }
+  if (isClosed) return 'held';
+  if (previous === undefined) return 'manually';
+  if (state === 'opening') return state;
+  if (awaits !== undefined) return 'fetching';
+  return isOpen ? 'notResumed' : 'byGate';
+}
+
+/** The changes that take seconds, unless a part of the installation does not work. */
+const SOON = 'within seconds. If it is not, the command doctor finds the cause';
+const WHEN_LATE: Partial<Record<Hold, string>> = {
+  notSuspended: `it is suspended ${SOON}`,
+  notResumed: `it is resumed ${SOON}`,
+};
+
+function nextOf(closed: readonly GateResult[], held: Hold | undefined): Next | undefined {
+  const late = held && WHEN_LATE[held];
+  if (late) return { text: late };
   if (closed.length === 0) return undefined;
   const openings = closed.flatMap(({ opensAt }) => opensAt ?? []);
   return openings.length === closed.length
@@ -85,31 +144,13 @@ function nextOf(closed: readonly GateResult[]): Next | undefined {
     : { text: 'no automatic change. It stays as it is until its Gates open' };
 }
 
-function headlineOf(
-  closed: readonly GateResult[],
-  isSuspended: boolean,
-  isOurs: boolean,
-  state: ObjectState['is'] | undefined,
-): string | undefined {
-  if (closed.length > 0) return isSuspended ? 'held by a closed Gate' : 'runs although a Gate is closed';
-  if (!isSuspended) return undefined;
-  if (state === 'opening') return 'its Gates are open; waiting for the Kustomization that applies it';
-  if (state === 'closed') return 'held by a Gate';
-  return isOurs ? 'suspended until its source has fetched the version' : 'suspended manually';
-}
-
-function gateCauses(
-  name: string,
-  closed: readonly GateResult[],
-  state: ObjectState['is'] | undefined,
-  isSuspended: boolean,
-): Cause[] {
-  if (closed.length === 0) return [];
+function gateCauses(name: string, closed: readonly GateResult[], held: Hold | undefined): Cause[] {
+  if (closed.length === 0 || !held) return [];
   const text = closedText(closed);
-  if (!isSuspended && (state === 'bypassed' || state === 'bypassing')) {
-    const how = state === 'bypassed' ? 'it was bypassed' : 'a deployment bypasses it';
-    return [{ code: 'Bypassed', text: `${name} runs although ${text}: ${how}` }];
-  }
+  if (held === 'notSuspended') return [{ code: 'NotSuspended', text: `${name} is not suspended yet although ${text}` }];
+  if (held === 'bypassed') return [{ code: 'Bypassed', text: `${name} runs although ${text}: it was bypassed` }];
+  if (held === 'deploymentBypasses')
+    return [{ code: 'Bypassed', text: `${name} runs although ${text}: a deployment bypasses it` }];
   return [{ code: GATE_CLOSED, text: `${name} is held: ${text}` }];
 }
 

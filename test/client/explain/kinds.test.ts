@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
+import type { NamespacedName } from '../../../api/kubernetes.ts';
 import { commandViewsOf } from '../../../client/actions/lines.ts';
 import { explainFluxObject } from '../../../client/explain/kinds/explainFluxObject.ts';
 import { explainGate } from '../../../client/explain/kinds/explainGates.ts';
@@ -19,6 +20,8 @@ interface Case {
   title: string;
   object: Parts & { kind: keyof typeof EXPLAIN };
   gates?: Parts[];
+  /** The Gates that select the object. */
+  selecting?: NamespacedName[];
   rollouts?: Parts[];
   /** The status of its FluxBinding. */
   binding?: Parts;
@@ -35,9 +38,10 @@ function objectOfParts({ kind = '', spec, status, ...metadata }: Parts): any {
 }
 const ofKind = (kind: string, of: Parts[] = []) => of.map((parts) => objectOfParts({ kind, ...parts }));
 
-function ofFlux({ object, binding: status, gates, unread = [] }: Case): Explanation {
+function ofFlux({ object, binding: status, gates, selecting = [], unread = [] }: Case): Explanation {
   const [binding] = ofKind('FluxBinding', status && [{ name: 'kustomization-web', status }]);
-  return explainFluxObject(objectOfParts(object), { binding, gates: ofKind('Gate', gates), unread }, NOW);
+  const context = { binding, gates: ofKind('Gate', gates), selecting, unread };
+  return explainFluxObject(objectOfParts(object), context, NOW);
 }
 
 const EXPLAIN = {
