@@ -25,6 +25,8 @@ export const GATE_WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
 /** The most objects that are checked; a Gate lists no more either. */
 const MAX_FOLLOWED = 100;
 
+const NOT_AWAITED = 'Its objects are held within seconds; --wait waits until they are.';
+
 /** Waits until the Gate has taken effect, and returns the exit code. `isPlanned`: it takes effect later. */
 export async function awaitGate(
   context: Context,
@@ -32,8 +34,12 @@ export async function awaitGate(
   made: Made | undefined,
   { isPlanned }: { isPlanned: boolean },
 ): Promise<number> {
-  if (!isWaitedFor(invocation, made)) return EXIT.ok;
   const { terminal } = context;
+  const isClosed = made && !made.isDryRun && !isPlanned && !evaluateGate(made.object as Gate, context.now()).opened;
+  if (!isWaitedFor(invocation, made)) {
+    if (isClosed) terminal.note(NOT_AWAITED);
+    return EXIT.ok;
+  }
   if (isPlanned) {
     terminal.note('It takes effect later: there is nothing to wait for yet.');
     return EXIT.ok;

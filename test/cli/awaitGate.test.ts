@@ -54,6 +54,11 @@ it('leaves the request in effect after Ctrl-C', async () => {
   expect([code, err]).toEqual([130, 'Stopped waiting. The request is still in effect.\n']);
 });
 
+it('without --wait says that the objects aren’t held yet', async () => {
+  const { code, err } = await call('close gate/incident', { env: await environment() });
+  expect([code, err]).toEqual([0, 'Its objects are held within seconds; --wait waits until they are.\n']);
+});
+
 it('waits for nothing in a dry run', async () => {
   const { code, out } = await call('close gate/incident --wait --dry-run=server', { env: await environment() });
   expect([code, out]).toEqual([0, 'Closed Gate shop/incident (server dry run).\n']);
