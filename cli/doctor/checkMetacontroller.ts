@@ -1,9 +1,13 @@
 /** Checks Metacontroller (its version and flags, our controllers, that it reconciles) and the hook server. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { coerce, lt } from 'semver';
+import type { ImagePolicy } from '../../api/flux.ts';
+import { KINDS } from '../../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
-import { staleText } from '../../client/explain/staleStatus.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
+import type { Rollout } from '../../api/types.ts';
+import { isLongSelected, staleText, undiscoveredText } from '../../client/explain/staleStatus.ts';
+import { byRefKey, identityOf, refKey } from '../../core/kube/names.ts';
+import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
 import {
   type Check,
@@ -142,11 +146,16 @@ const SECOND_READ_MS = 3000;
 export const checkAwake: Check = async (inputs) => {
   const { kind, notes } = reader(inputs, ABOUT);
   const readBehind = async () => {
-    const lists = await Promise.all([kind('Rollout'), kind('Gate')]);
+    const [policies = [], ...lists] = await Promise.all([
+      kind<ImagePolicy>('ImagePolicy'),
+      kind('Rollout'),
+      kind('Gate'),
+    ]);
     if (lists.every((list) => list === undefined)) return undefined;
     return objectsBehind(
       lists.flatMap((list) => list ?? []),
       inputs.now(),
+      policies,
     );
   };
   const first = await readBehind();
@@ -161,10 +170,22 @@ export const checkAwake: Check = async (inputs) => {
   return [problem(ABOUT, text, fix, 'kubectl -n metacontroller get pods')];
 };
 
-/** The objects whose status is out of date: `Rollout shop/checkout`. */
-export function objectsBehind(objects: readonly AnyObject[], now: EpochMs): string[] {
+/** The objects whose status is out of date: `Rollout shop/checkout`. `policies`: the ImagePolicies, if known. */
+export function objectsBehind(
+  objects: readonly AnyObject[],
+  now: EpochMs,
+  policies: readonly ImagePolicy[] = [],
+): string[] {
+  const policiesByKey = byRefKey(policies.filter((policy) => isLongSelected(policy, now)));
+  const lacksRelease = (rollout: Rollout) => {
+    const ref = policyRef(rollout);
+    return ref !== undefined && undiscoveredText(rollout, policiesByKey.get(refKey(ref)), now) !== undefined;
+  };
   return objects
-    .filter((object) => staleText(object, now) !== undefined)
+    .filter(
+      (object) =>
+        staleText(object, now) !== undefined || (object.kind === KINDS.Rollout.kind && lacksRelease(object as Rollout)),
+    )
     .map((object) => `${object.kind} ${refKey(identityOf(object))}`);
 }
 

@@ -1,12 +1,14 @@
 /** Whether the status of an object is out of date: then nothing reconciles it, and an explanation may be wrong. */
 import { OPENED } from '../../api/conditions.ts';
+import type { ImagePolicy } from '../../api/flux.ts';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
-import type { Gate } from '../../api/types.ts';
+import type { Gate, Rollout } from '../../api/types.ts';
 import { gateRequestsOf } from '../../core/gate/gateRequests.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { findCondition } from '../../core/kube/conditions.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { parseTime } from '../../core/kube/time.ts';
+import { undiscoveredTag } from '../../core/rollout/release/discovery.ts';
 import { type Cause, causeIf } from './application.ts';
 
 /** The longest delay of a sync or of a planned change; both normally take seconds. */
@@ -32,6 +34,19 @@ function lacksRequest(gate: Gate, now: EpochMs): boolean {
   const opened = findCondition(gate.status?.conditions, OPENED);
   if (!current || !opened || now - current.at <= MAX_DELAY_MS) return false;
   return (opened.status === 'True') !== evaluateGate(gate, now).opened;
+}
+
+/** Why the newest tag is no release of the Rollout: nothing has reconciled it since. undefined if it is one. */
+export function undiscoveredText(rollout: Rollout, policy: ImagePolicy | undefined, now: EpochMs): string | undefined {
+  const tag = undiscoveredTag(rollout, policy, now);
+  if (tag === undefined || !policy) return undefined;
+  return `ImagePolicy ${refKey(identityOf(policy))} selects ${tag}, which is not yet among the releases of the Rollout`;
+}
+
+/** Whether the status of the ImagePolicy is older than a release needs to be discovered. */
+export function isLongSelected({ metadata }: ImagePolicy, now: EpochMs): boolean {
+  const times = (metadata.managedFields ?? []).flatMap(({ time }) => parseTime(time) ?? []);
+  return now - Math.max(0, ...times) > MAX_DELAY_MS;
 }
 
 export function staleCauses(object: AnyObject, now: EpochMs): Cause[] {

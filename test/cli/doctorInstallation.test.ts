@@ -45,6 +45,29 @@ describe('controllers that no Metacontroller runs', () => {
   });
 });
 
+describe('a tag that the ImagePolicy has selected', () => {
+  const rollout = (spec: object) =>
+    objectOf('Rollout', {
+      metadata: { namespace: 'shop', name: 'web', creationTimestamp: '2026-11-25T09:00:00Z' },
+      spec: { releasesImagePolicy: { name: 'web' }, ...spec },
+      status: { availableReleases: [{ tag: '1.0.0' }], lastReleaseUpdate: '2026-11-25T09:50:00Z' },
+    });
+  const policy = (tag: string, time: string) =>
+    objectOf('ImagePolicy', {
+      metadata: { namespace: 'shop', name: 'web', managedFields: [{ manager: 'flux', time }] },
+      status: { latestRef: { name: 'example/web', tag } },
+    } as never);
+
+  it.each([
+    ['is no release after a minute', {}, policy('1.1.0', '2026-11-25T09:58:00Z'), true],
+    ['has just been selected', {}, policy('1.1.0', '2026-11-25T09:59:50Z'), false],
+    ['waits for the interval', { releaseUpdateInterval: '1h' }, policy('1.1.0', '2026-11-25T09:58:00Z'), false],
+    ['is a release', {}, policy('1.0.0', '2026-11-25T09:58:00Z'), false],
+  ])('%s', (_, spec, selecting, isBehind) => {
+    expect(objectsBehind([rollout(spec)], NOW, [selecting])).toEqual(isBehind ? ['Rollout shop/web'] : []);
+  });
+});
+
 it.each([
   ['metacontrollerio/metacontroller:v4.15.0', true],
   ['metacontrollerio/metacontroller:v4.17.1', true],

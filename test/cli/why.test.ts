@@ -49,6 +49,21 @@ it('of a Gate with approvals has the versions that wait for it, and the commands
   expect(out).not.toContain('shop/api');
 });
 
+it('of a Rollout has the tag that its ImagePolicy has selected and no hook has read', async () => {
+  const metadata = { namespace: 'shop', name: 'app' };
+  const app = objectOf('Rollout', {
+    metadata,
+    spec: { releasesImagePolicy: { name: 'app' } },
+    status: { availableReleases: [{ tag: '1.0.0' }] },
+  });
+  const status = { latestRef: { name: 'example/app', tag: '1.1.0' } };
+  const { out } = await typed(
+    ['why', 'app', '-n', 'shop'],
+    [app, objectOf('ImagePolicy', { metadata, status } as never)],
+  );
+  expect(out).toContain('ImagePolicy shop/app selects 1.1.0, which is not yet among the releases of the Rollout');
+});
+
 it('of a Kustomization has the closed Gate that selects it, before a hook has recorded it', async () => {
   const select = (name: string, kinds: ['HelmRelease' | 'Kustomization']) =>
     objectOf('Gate', { metadata: { namespace: 'shop', name }, spec: { default: 'closed', selects: { kinds } } });

@@ -4,7 +4,7 @@ import { FLUX_BINDINGS, governedKindOf, KINDS, NAMESPACES, ROLLOUTS, resourceOf 
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { rolloutActions } from '../../client/actions/rolloutActions.ts';
-import type { Application, Cause } from '../../client/explain/application.ts';
+import { type Application, type Cause, causeIf } from '../../client/explain/application.ts';
 import { explainFluxObject } from '../../client/explain/kinds/explainFluxObject.ts';
 import { explainGate, explainRolloutGate } from '../../client/explain/kinds/explainGates.ts';
 import {
@@ -16,6 +16,7 @@ import {
 import { type Explanation, explanationOf } from '../../client/explain/kinds/explanation.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { nextDeployment } from '../../client/explain/rollout/gateSteps.ts';
+import { undiscoveredText } from '../../client/explain/staleStatus.ts';
 import type { NextDeployment } from '../../core/gate/gateApprovals.ts';
 import { gateSelects, reachesBeyond, selectingGateLists } from '../../core/gate/gateSelection.ts';
 import { groupOf, identityOf, objectName, refKey, uniqueRefs } from '../../core/kube/names.ts';
@@ -23,7 +24,7 @@ import { recordedRefs } from '../../core/objectGates/objectGates.ts';
 import { IMAGE_POLICY_NOT_FOUND } from '../../core/policy/imagePolicy.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
-import { listInAnyVersion, type NamedTarget } from './namedObjects.ts';
+import { listInAnyVersion, type NamedTarget, readPolicy } from './namedObjects.ts';
 import { optionalReader } from './optionalReads.ts';
 import { readRelated } from './readRelated.ts';
 
@@ -41,7 +42,11 @@ export async function explainObject(
       const related = await readRelated(client, [rollout]);
       const app = explainRollout(rollout, related, now);
       const found = explanationOf(app, rolloutActions(rollout, app, related, now));
-      const more = await Promise.all([readWaves(client, rollout, app), readPolicies(client, rollout)]);
+      const more = await Promise.all([
+        readWaves(client, rollout, app),
+        readPolicies(client, rollout),
+        readUndiscovered(client, rollout, now),
+      ]);
       return { ...found, causes: [...found.causes, ...more.flat()] };
     }
     case 'Gate':
@@ -108,6 +113,15 @@ async function readPolicies(client: KubeClient, { status }: Rollout): Promise<Ca
       ? `Namespace ${ref.namespace} has the ImagePolicies ${firstFew(names, 8)}: correct spec.releasesImagePolicy, or create ${ref.name}`
       : `Namespace ${ref.namespace} has no ImagePolicy: create ${ref.name}`;
   return [{ code: 'ImagePolicies', text }];
+}
+
+/** The cause for a tag that the ImagePolicy has selected and no hook has read. */
+async function readUndiscovered(client: KubeClient, rollout: Rollout, now: EpochMs): Promise<Cause[]> {
+  const text = undiscoveredText(rollout, await readPolicy(client, rollout), now);
+  return causeIf(
+    'NotDiscovered',
+    text && `${text}: that takes seconds. If it lasts, the command doctor finds the cause`,
+  );
 }
 
 async function explainBinding(client: KubeClient, binding: FluxBinding, now: EpochMs): Promise<Explanation> {

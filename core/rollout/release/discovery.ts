@@ -115,7 +115,21 @@ interface Discovery {
   requeueAt?: EpochMs;
 }
 
-function availableReleases({ rollout, imagePolicy: policy, metadata }: DiscoveryInputs, now: EpochMs): Discovery {
+/** The tag that a discovery adds now; undefined if the status has it, or the next discovery is not due yet. */
+export function undiscoveredTag(
+  rollout: Rollout,
+  imagePolicy: ImagePolicy | undefined,
+  now: EpochMs,
+): string | undefined {
+  const known = new Set(rollout.status?.availableReleases?.map(({ tag }) => tag));
+  const { available } = availableReleases({ rollout, imagePolicy, metadata: {} }, now);
+  return available.find(({ tag }) => !known.has(tag))?.tag;
+}
+
+function availableReleases(
+  { rollout, imagePolicy: policy, metadata }: Pick<DiscoveryInputs, 'rollout' | 'imagePolicy' | 'metadata'>,
+  now: EpochMs,
+): Discovery {
   const known = knownReleases(rollout.status ?? {}, policy);
   if (!policy) return { available: known, problem: missingPolicy(rollout) };
   const latest = latestOf(policy);
