@@ -68,7 +68,7 @@ export function planRollout(inputs: Observed, now: EpochMs): Plan {
   const after = contextAfter(before, decision, used);
   const status = nextStatus(after, decision, before.fields, used);
   const { evaluation } = decision;
-  const changes = changeEvents(evaluation, after.state.conditions, rollout.status);
+  const changes = changeEvents(evaluation, after.state.conditions, status, rollout.status);
   const { copy } = evaluation;
   return {
     status,

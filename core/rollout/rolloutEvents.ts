@@ -18,17 +18,23 @@ import { BLOCKER_KINDS, READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import { isTemporary } from './rolloutConditions.ts';
 
-/** Changes since `stored` that are worth an Event. */
+/**
+ * Changes since `stored` that are worth an Event. They are found between the statuses as they are stored, which may be
+ * shortened; otherwise each sync would find what one of them lacks.
+ * @param conditions with their whole messages
+ */
 export function changeEvents(
   evaluation: Evaluation,
   conditions: readonly Condition[],
+  status: RolloutStatus,
   stored: RolloutStatus | undefined,
 ): NewEvent[] {
+  const isChanged = (type: string) => isConditionChanged(type, status.conditions, stored?.conditions);
   return [
-    ...rejectionEvents(evaluation, stored),
+    ...rejectionEvents(status, stored),
     ...withdrawalEvents(evaluation, stored),
     ...copyEvents(evaluation, conditions, stored),
-    ...conditionEvents(evaluation, conditions, stored),
+    ...conditionEvents(evaluation, conditions, isChanged, stored),
   ];
 }
 
@@ -43,9 +49,9 @@ export function withOrder(events: readonly NewEvent[], { revision = 0 }: Rollout
   }));
 }
 
-function rejectionEvents({ rejected }: Evaluation, stored: RolloutStatus | undefined): NewEvent[] {
+function rejectionEvents({ rejectedReleases = [] }: RolloutStatus, stored: RolloutStatus | undefined): NewEvent[] {
   const known = stored?.rejectedReleases ?? [];
-  return rejected
+  return rejectedReleases
     .filter(({ tag, gate }) => !known.some((before) => before.tag === tag && before.gate === gate))
     .map(({ tag, gate, timestamp }) => ({
       type: 'Warning',
@@ -98,17 +104,16 @@ const CHANGE_EVENTS: readonly [type: string, eventOf: (condition: Condition) => 
 function conditionEvents(
   evaluation: Evaluation,
   conditions: readonly Condition[],
+  isChanged: (type: string) => boolean,
   stored: RolloutStatus | undefined,
 ): NewEvent[] {
-  const changed = (type: string) => changeOf(type, conditions, stored?.conditions);
   const events = CHANGE_EVENTS.flatMap(([type, eventOf]) => {
-    const condition = changed(type);
-    return (condition && eventOf(condition)) ?? [];
+    const condition = findCondition(conditions, type);
+    return (condition && isChanged(type) && eventOf(condition)) || [];
   });
   // A blocker gets another Event when it blocks another version.
   const isNew =
-    changed(DEPLOYMENT_BLOCKED) !== undefined ||
-    stored?.pendingVersion !== (evaluation.choice.version ?? evaluation.young[0]?.tag);
+    isChanged(DEPLOYMENT_BLOCKED) || stored?.pendingVersion !== (evaluation.choice.version ?? evaluation.young[0]?.tag);
   const blocked = findCondition(conditions, DEPLOYMENT_BLOCKED);
   return isNew && blocked?.status === 'True' ? [...events, ...blockEvents(evaluation, blocked)] : events;
 }
@@ -142,13 +147,12 @@ function eventOf(type: NewEvent['type'], { reason, message }: Condition): NewEve
   return { type, reason, message: text, ...(commands.length > 0 && { commands }) };
 }
 
-function changeOf(
+function isConditionChanged(
   type: string,
-  conditions: readonly Condition[],
+  conditions: readonly Condition[] | undefined,
   stored: readonly Condition[] | undefined,
-): Condition | undefined {
+): boolean {
   const before = findCondition(stored, type);
   const after = findCondition(conditions, type);
-  const isSame = (['status', 'reason', 'message'] as const).every((field) => before?.[field] === after?.[field]);
-  return isSame ? undefined : after;
+  return (['status', 'reason', 'message'] as const).some((field) => before?.[field] !== after?.[field]);
 }

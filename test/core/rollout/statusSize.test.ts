@@ -185,8 +185,17 @@ describe('a status at all limits', () => {
     const gates = Array.from({ length: 300 }, (_, i) =>
       gate(padded(`g${i}-`, 253), { allowedVersions: tags(61), ...(i % 9 === 0 && { approvals }) }),
     );
-    const rejecting = gate('reject', { passing: false, rejectedVersions: tags(1000).slice(0, 500) });
-    const next = settled({ history, availableReleases }, [...gates, rejecting], { versionHistoryLimit: 200 });
+    const rejectedVersions = availableReleases.slice(-40).map(({ tag }) => tag);
+    const rolloutGates = [...gates, gate('reject', { passing: false, rejectedVersions })];
+    const plan = (status: RolloutStatus, now: number) =>
+      planRollout(observed({ versionHistoryLimit: 200 }, status, { rolloutGates }), now);
+    const { status: next, events } = plan({ history, availableReleases }, NOW);
+    expect(next.rejectedReleases).toHaveLength(20);
+    const rejections = (all: typeof events) => all.filter(({ reason }) => reason === 'ReleaseRejected');
+    expect(rejections(events)).toHaveLength(20);
+    const again = plan({ ...next, lastReleaseUpdate: NOW_TEXT }, NOW + 60_000);
+    expect(rejections(again.events)).toEqual([]);
+    expect(plan(again.status, NOW + 60_000).status).toBe(again.status);
     expect(bytes(next)).toBeLessThan(MIB);
     expect(next.history).toHaveLength(200);
     expect(next.availableReleases!.length).toBeGreaterThan(500);
