@@ -55,7 +55,7 @@ export interface Rollout {
      */
     minimumReleaseAge?: string;
     /**
-     * How long a version bakes once it is applied and healthy, such as 10m. Absent: a bake ends at once.
+     * How long a version bakes once it is applied and healthy, such as 10m. Absent: a bake ends at once, so a version that is healthy for a moment and then crashes has Succeeded.
      */
     bakeTime?: string;
     /**
