@@ -7,9 +7,10 @@ import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { conditionsOf, stringAt } from '../kstatus/fields.ts';
+import { conditionsOf, fieldAt, stringAt } from '../kstatus/fields.ts';
 import { kstatusOf } from '../kstatus/kstatus.ts';
-import { latestTime, parseTime } from '../kube/time.ts';
+import { parseDuration } from '../kube/duration.ts';
+import { earliestTime, latestTime, parseTime } from '../kube/time.ts';
 import { deploymentOf, deploymentText, parseDeployments } from '../managedField/deployment.ts';
 import { wasReadyAtSuspension } from '../objectGates/objectState.ts';
 import type { Verdict } from './healthStatus.ts';
@@ -203,7 +204,7 @@ function observedRevision(
       ? `revision ${artifact} is being applied, ${applied ?? 'nothing'} was applied before`
       : whyGenerationIsOld(kustomization, kustomization.status?.observedGeneration);
   if (waiting === undefined) return { hasBegun: true, failuresCountFrom: 0 };
-  return { waiting, hasBegun: true, failuresCountFrom: attemptStart(kustomization) };
+  return { waiting, hasBegun: true, failuresCountFrom: firstAttempt(kustomization, artifact, context.cutoff ?? 0) };
 }
 
 /** Whether a Rollout has deployed a version into the Kustomization or its source that it had deployed before. */
@@ -262,12 +263,18 @@ function whyGenerationIsOld({ kind, metadata, spec }: Kustomization, seen: numbe
 }
 
 /**
- * The start of Flux's attempts at the present revision. Reconciling=True keeps its time through all retries, while the
- * time of Ready changes with each.
+ * The start of Flux's first attempt at the revision since the deployment, from `status.history` of Flux 2.7; without
+ * it, of the attempt that runs, or the end of the last one. Trap: the time of Ready changes with each attempt, that of
+ * Reconciling with each step of an attempt.
  */
-function attemptStart(kustomization: Kustomization): EpochMs {
-  const conditions = conditionsOf(kustomization as FluxObject);
-  const reconciling = conditions.find((c) => c.type === 'Reconciling' && c.status === 'True');
-  const ready = conditions.find((c) => c.type === 'Ready');
-  return parseTime((reconciling ?? ready)?.lastTransitionTime) ?? 0;
+function firstAttempt(kustomization: Kustomization, revision: string | undefined, cutoff: EpochMs): EpochMs {
+  const ready = conditionsOf(kustomization as FluxObject).find((c) => c.type === 'Ready');
+  const history = fieldAt(kustomization, ['status', 'history']);
+  const starts = (Array.isArray(history) ? history : []).flatMap((entry) => {
+    const ended = parseTime(stringAt(entry, ['firstReconciled']));
+    const took = parseDuration(stringAt(entry, ['lastReconciledDuration']));
+    const isOfRevision = stringAt(entry, ['metadata', 'revision']) === revision;
+    return isOfRevision && ended !== undefined && took !== undefined ? [ended - took] : [];
+  });
+  return earliestTime([...starts.filter((at) => at > cutoff), parseTime(ready?.lastTransitionTime)]) ?? 0;
 }

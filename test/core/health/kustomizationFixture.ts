@@ -25,7 +25,13 @@ export interface Setup {
     lastTransitionTime?: string;
   };
   /** The newest entry of status.history, of which Flux 2.7 has five. */
-  attempt?: { lastReconciled: string; lastReconciledDuration: string; lastReconciledStatus: string };
+  attempt?: {
+    firstReconciled?: string;
+    lastReconciled: string;
+    lastReconciledDuration: string;
+    lastReconciledStatus: string;
+    metadata?: { revision: string };
+  };
   reconcilingSince?: string;
   observed?: number;
   /** null: nothing yet. */

@@ -26,8 +26,22 @@ import {
 
 const BEHIND = notBegun('Kustomization generation is 2, but latest observed generation is 1');
 /** Flux is applying a new spec on the same artifact. */
-const NEW_SPEC = { observed: 1, ready: { status: 'Unknown' }, reconcilingSince: '11:52:00' };
-const AT_IT = failing('', { ready: { status: 'Unknown' } });
+const SINCE = { status: 'Unknown', lastTransitionTime: at('11:52:00') };
+const NEW_SPEC = { observed: 1, ready: SINCE, reconcilingSince: '11:54:00' };
+/** Flux is applying a new revision. Reconciling has the time of its last step. */
+const AT_IT = failing('', { ready: SINCE, reconcilingSince: '11:54:00' });
+/** Flux has applied it, has failed to prune for the second time, and tries again. */
+const NOT_PRUNED = (firstReconciled: string) =>
+  failing('PruneFailed', {
+    reconcilingSince: '11:55:00',
+    attempt: {
+      firstReconciled: at(firstReconciled),
+      lastReconciled: at('11:55:00'),
+      lastReconciledDuration: '30s',
+      lastReconciledStatus: 'PruneFailed',
+      metadata: { revision: NEW },
+    },
+  });
 /** Flux began at 11:47, three minutes before the deployment. Its conditions have the stored generation (F13). */
 const OLD_ATTEMPT = { observed: 1, ready: { status: 'Unknown', lastTransitionTime: at('11:47:00') } };
 const healthCheckFailed = (lastReconciledDuration: string, lastReconciled = '11:55:00') => ({
@@ -131,6 +145,18 @@ const CASES: Case[] = [
   ),
   on('a Flux without history has failed', unhealthy(/HealthCheckFailed/, '11:55:00'), {
     kustomization: { ...healthCheckFailed('7m30s'), attempt: undefined! },
+  }),
+  on('a failure after the first of several attempts', failedAtTime('11:53:00'), {
+    kustomization: NOT_PRUNED('11:52:40'),
+    observed: [failedAt('11:53:00')],
+  }),
+  on('a failure before the first of several attempts', OF_BEFORE, {
+    kustomization: NOT_PRUNED('11:53:40'),
+    observed: [failedAt('11:53:00')],
+  }),
+  on('a failure between attempts, where an earlier deployment had the same revision', OF_BEFORE, {
+    kustomization: NOT_PRUNED('11:40:00'),
+    observed: [failedAt('11:53:00')],
   }),
   on('K17: without a deployment every failure counts', failedAtTime('11:00:00'), {
     kustomization: { applied: OLD },
