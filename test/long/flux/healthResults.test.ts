@@ -180,6 +180,7 @@ const healthCheck = (name: string): AnyObject =>
       annotations: {
         'healthcheck.kuberik.com/kustomization': name,
         'healthcheck.kuberik.com/requeue-interval': '5s',
+        'healthcheck.kuberik.com/grace-period': '2s',
       },
     },
     spec: { class: 'kustomization' },
