@@ -15,20 +15,23 @@ import { isSystemDeleter } from '../kube/users.ts';
 import { deploymentOf, deploymentText, isSetByGit, parseDeployments } from '../managedField/deployment.ts';
 import { fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
 import { bypassText, type Denial, subjectOf } from '../objectGates/gateTexts.ts';
-import { evaluateObjectGates } from '../objectGates/objectGates.ts';
+import { evaluateObjectGates, type ObjectGates } from '../objectGates/objectGates.ts';
 import { readState } from '../objectGates/objectState.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { FewPaths, governedChanges } from './closedGateWrite.ts';
-import type { FluxWrite, WriteContext } from './fluxWrite.ts';
+import type { FluxWrite } from './fluxWrite.ts';
 
 /** The denial of a write that another webhook has changed; undefined if none has. */
 export function verifyWrite(write: Omit<FluxWrite, 'closed'>): Denial | undefined {
   const { object, oldObject, context } = write;
-  const { closed, closures } = evaluateObjectGates(oldObject ?? object, context);
-  const bypassing = bypassingRollouts(oldObject, closures, context);
+  const gates = evaluateObjectGates(oldObject ?? object, context);
+  const { closed } = gates;
+  const bypassing = bypassingRollouts(oldObject, gates.closures, context);
   const changed =
-    verifySuspended(object) ?? verifySeen(object, context) ?? verifyBehindClosedGate(write, closed, bypassing);
+    verifySuspended(object) ??
+    verifySeen(object, () => (oldObject ? evaluateObjectGates(object, context) : gates)) ??
+    verifyBehindClosedGate(write, closed, bypassing);
   if (changed) return changed;
   // Behind a closed Gate a managed field keeps its value, even if its Rollout has deployed another, unless that
   // deployment bypasses the Gate.
@@ -55,9 +58,9 @@ function verifySuspended(object: FluxObject): Denial | undefined {
  * Our mutating webhook writes the state of each object that names a Gate. Without one it hasn't seen the name: once
  * other webhooks have changed an object, the API server calls no webhook for the first time.
  */
-function verifySeen(object: FluxObject, context: WriteContext): Denial | undefined {
+function verifySeen(object: FluxObject, ownGates: () => ObjectGates): Denial | undefined {
   if (object.metadata.annotations?.[GATE_STATE] !== undefined || object.metadata.deletionTimestamp) return undefined;
-  const { closed } = evaluateObjectGates(object, context);
+  const { closed } = ownGates();
   if (closed.length === 0) return undefined;
   const text = `${subjectOf(object)} is not suspended, because another mutating webhook named a closed Gate on it`;
   return { reason: 'overwritten', text, closed, hint: { text: CALL_BEFORE } };
