@@ -168,7 +168,7 @@ export interface ReleaseLookup {
   image?: string;
   /** The Rollout's namespace, which needs the right to the ImageRepository's credentials. */
   namespace: string;
-  /** Whether a decision waits for it, for seconds only: the last failed lookup delays it no longer than the first. */
+  /** Whether a decision waits for it, for seconds only: the delay after a failed lookup then doesn't grow. */
   isUrgent?: boolean;
 }
 

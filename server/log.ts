@@ -20,7 +20,7 @@ const MAX_STACK_CHARACTERS = 4096;
 const NOT_ESCAPED = new RegExp(`(?!\n)[${UNSAFE}]`, 'gu');
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** @param file has the level instead, where it exists */
+/** @param file its content replaces `level` while the file exists */
 export function createLog(level: LogLevel, file?: string): Logger {
   const log = pino(
     {

@@ -10,6 +10,7 @@ import { KUSTOMIZATION_CLASS, kustomizationRef } from '../../core/health/kustomi
 import { byRefKey, identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { consentingRollouts, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
+import { countOf } from '../../core/text/count.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { type Check, type Finding, findingsOrFine, problem, reader } from './finding.ts';
@@ -171,9 +172,9 @@ export function upstreamFindings(
 function notHeldFinding({ metadata: { namespace, name }, status }: Gate): Finding[] {
   const { notHeld = 0, notHeldObjects: [first] = [] } = status ?? {};
   if (notHeld === 0) return [];
-  const text = `Gate ${namespace}/${name} is closed and does not hold ${notHeld} Flux objects`;
+  const text = `Gate ${namespace}/${name} is closed, but fails to hold ${countOf(notHeld, 'Flux object')}`;
   const example = first
-    ? `, ${first.kind} ${first.namespace}/${first.name} among them: ${first.message ?? first.reason}`
+    ? `, such as ${first.kind} ${first.namespace}/${first.name}: ${first.message ?? first.reason}`
     : '';
   return [problem('Gates', `${text}${example}`, 'see the runbook of GateNotHolding (docs/runbooks.md)')];
 }

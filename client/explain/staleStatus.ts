@@ -28,7 +28,7 @@ export function staleText(object: AnyObject, now: EpochMs): string | undefined {
   return isOld(status.nextTransition) ? `nothing has reconciled it since ${status.nextTransition}` : undefined;
 }
 
-/** Whether the status of a Gate is that before its request. A request is an annotation, with no generation. */
+/** Whether a Gate's status is older than its request: a request is an annotation, which changes no generation. */
 function lacksRequest(gate: Gate, now: EpochMs): boolean {
   const { current } = gateRequestsOf(gate, now);
   const opened = findCondition(gate.status?.conditions, OPENED);

@@ -50,7 +50,7 @@ interface Decoration {
   /** The annotations to write; null removes one. */
   annotations?: Record<string, string | null>;
   status?: FluxStatus;
-  /** Seconds after which the object is decided again if nothing is written: the least counts. */
+  /** Seconds until the next sync if nothing is written: the least counts. */
   requeues?: (number | undefined)[];
 }
 

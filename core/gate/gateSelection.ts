@@ -59,7 +59,7 @@ export function listOfGatesLabelledBefore(): GateList {
   return { ...GATES, labelSelector: `${SELECTS_ROLLOUTS_LABEL},!${SELECTS_LABEL}` };
 }
 
-/** Whether the Gate is in that list. */
+/** Whether `listOfGatesLabelledBefore` has the Gate. */
 export function isLabelledBefore({ metadata: { labels = {} } }: Gate): boolean {
   return SELECTS_ROLLOUTS_LABEL in labels && !(SELECTS_LABEL in labels);
 }

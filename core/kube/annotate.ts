@@ -12,9 +12,9 @@ export function annotateAll<T extends AnyObject>(object: T, values: Record<strin
 }
 
 /**
- * The value to write of an annotation whose write only triggers the webhook; undefined if it is stored. Metacontroller
- * writes no value twice: one that the webhook hasn't seen, because the API server didn't call it, is written again with
- * the present minute. The webhook stores its own value, without the minute.
+ * The value to write of an annotation whose write only triggers the webhook; undefined if the object has it already.
+ * Metacontroller writes no value twice. So a value that the webhook hasn't seen, because the API server didn't call it,
+ * is written again with the present minute. The webhook stores its own value, without the minute.
  * @param separator between value and minute
  */
 export function triggerValue(

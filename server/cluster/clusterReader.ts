@@ -15,7 +15,7 @@ const FIRST_METADATA = 100;
 const FIRST_OBJECTS = 50;
 /**
  * The maximum age of an answer of `hasAny`: when Metacontroller starts, every Rollout needs the same answers. A list
- * answers too: that of Gates, before a deployment, also for the object that gets the version a moment later.
+ * counts as an answer too: before a deployment Gates are listed, and a moment later its objects need that answer.
  */
 const HAS_ANY_MAX_AGE_MS = 1000;
 

@@ -13,8 +13,8 @@ export function createPlaces({ perKey, mostWaiting }: { perKey: number; mostWait
   let waiting = 0;
   return {
     /**
-     * Takes a place, if need be after waiting for it; false if too many wait. Of each key as many may wait as may wait
-     * besides all others, so that the keys of one tenant, however many, leave room for another's.
+     * Takes a place, and waits for it if necessary; false if too many wait. The requests of one key fill at most half
+     * of the room that others leave for waiting, so that a tenant with many keys leaves room for others.
      */
     async take(name: string): Promise<boolean> {
       const key = keys.get(name) ?? { taken: 0, waiting: [] };

@@ -20,8 +20,8 @@ export const SERVER_LIMITS = {
   /** Admission requests of one namespace that are answered at once, without Metacontroller's writes of Flux objects. */
   answeredOfNamespace: 16,
   /**
-   * Further ones that wait for that. Of each namespace as many may wait as still fit in: 64 if no others wait. More are
-   * answered with 429.
+   * Further ones that wait for that. Those of one namespace fill at most half of the room that others leave: 64 if no
+   * others wait. More are answered with 429.
    */
   waitingAtOnce: 128,
   /**

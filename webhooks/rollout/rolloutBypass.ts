@@ -134,5 +134,5 @@ async function newerSourceWarning(
   const revision = (object?.status?.artifact as Artifact | undefined)?.revision;
   const { lastAppliedRevision } = (sync?.status ?? {}) as { lastAppliedRevision?: string };
   if (managesSource || revision === undefined || revision === lastAppliedRevision) return undefined;
-  return `Kustomization '${target.name}' also applies what ${kind} '${named.name}' has fetched since it last applied`;
+  return `Kustomization '${target.name}' then also applies what ${kind} '${named.name}' has fetched since its last apply`;
 }

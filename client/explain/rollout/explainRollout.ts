@@ -259,8 +259,7 @@ function nextOfDeployment(
   if (bakeStatus === 'InProgress') {
     const unapplied = steps.filter(({ kind, state }) => kind === 'binding' && state !== 'passed');
     if (unapplied.length > 0) {
-      const have = unapplied.length === 1 ? 'has' : 'have';
-      return { text: `the bake of ${tag} ends once ${titlesText(unapplied)} ${have} applied it` };
+      return { text: `the bake of ${tag} ends once Flux has applied it to ${titlesText(unapplied)}` };
     }
     const unhealthy = steps.filter(({ kind, state }) => kind === 'check' && (state === 'waits' || state === 'blocks'));
     if (unhealthy.length === 0) {

@@ -40,7 +40,7 @@ interface BakeContext {
   bound: readonly FluxBinding[];
   /** Recovery mode, BakeFailureDisabled: neither errors nor the timeout fail the deployment. */
   recovery: boolean;
-  /** Whether the tag names another image than the deployed one by now: nothing shows which of them the objects run. */
+  /** Whether the tag now names another image than the deployed one: nothing shows which of the two the objects run. */
   isTagMoved?: boolean;
 }
 

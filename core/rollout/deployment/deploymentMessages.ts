@@ -71,7 +71,7 @@ export function historyMessage(origin: Origin, rolledBackFrom: string | undefine
   ].join(', ');
 }
 
-/** What let the deployment happen besides its trigger, for Ready and the Event. */
+/** The bypass and the unblocking without which the deployment would have waited, for Ready and the Event. */
 function exceptionsOf({ origin = [] }: HistoryEntry): string[] {
   return [
     ...(origin.includes('GateBypass') ? ['gate bypass'] : []),

@@ -76,7 +76,7 @@ export interface RolloutState {
   rolledBack: readonly string[];
   /** Releases that must not be rolled back. */
   barriers: readonly string[];
-  /** The authors of releases whose approvals exclude authors. */
+  /** The authors of releases whose approvals must not come from authors. */
   authors: readonly ReleaseAuthors[];
   conditions: readonly Condition[];
 }

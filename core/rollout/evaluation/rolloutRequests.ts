@@ -154,7 +154,7 @@ export function usedAnnotations({ metadata, status }: Rollout): string[] {
   });
 }
 
-/** The version of a bypass that is no release yet. The request stays until a deployment uses it up. */
+/** The version that a bypass names, if it is no release yet. The request stays until a deployment uses it up. */
 export function unknownBypass({ bypassGates }: Requests, available: readonly VersionInfo[]): string | undefined {
   return available.some(({ tag }) => tag === bypassGates) ? undefined : bypassGates;
 }

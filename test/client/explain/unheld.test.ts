@@ -12,7 +12,7 @@ it('names an object that nothing suspends, and why', () => {
   expect(absentFindings({ gates: [leaky as never] })).toMatchObject([
     {
       text: expect.stringContaining(
-        'Gate ops/freeze is closed and does not hold 3 Flux objects, Kustomization shop/web among them: no room',
+        'Gate ops/freeze is closed, but fails to hold 3 Flux objects, such as Kustomization shop/web: no room',
       ),
     },
   ]);

@@ -99,7 +99,7 @@ describe('a new reason of a user who may bypass each closed Gate of the Rollout 
     const around = [gateOf('bound'), binding('Kustomization', { source }), sync];
     const asked = { next: annotated(HOTFIX, {}, AT_7), before: rollout({}, AT_7) };
     expect((await ask({ ...asked, objects: [...around, git('main@sha1:2')] })).warnings).toContainEqual(
-      "Kustomization 'app' also applies what GitRepository 'infra' has fetched since it last applied",
+      "Kustomization 'app' then also applies what GitRepository 'infra' has fetched since its last apply",
     );
     expect((await ask({ ...asked, objects: [...around, git('main@sha1:1')] })).warnings).toHaveLength(1);
   });
