@@ -11,16 +11,16 @@ import { isSuspendedByUs } from '../objectGates/objectState.ts';
 
 /**
  * The decision before anything is read: allowed as it is, or denied; undefined if the write is to be decided.
- * @param isComplete whether the write is in a version that may drop no field: in another one, fields may be lost that
+ * @param isStoredVersion whether the write is in the stored API version: in another one, fields may be lost that
  *   neither object has here
  */
 export function earlyDecision(
   object: FluxObject,
   oldObject: FluxObject | undefined,
   { noCrossNamespaceRefs = false }: RefRules,
-  isComplete: boolean,
+  isStoredVersion: boolean,
 ): 'allowed' | Denial | undefined {
-  if (oldObject && (willConflict(object, oldObject) || (isComplete && isOutOfScope(object, oldObject))))
+  if (oldObject && (willConflict(object, oldObject) || (isStoredVersion && isOutOfScope(object, oldObject))))
     return 'allowed';
   const foreign = noCrossNamespaceRefs ? newForeignGateProblem(object, oldObject) : undefined;
   if (foreign) return { reason: 'not_permitted', text: `${subjectOf(object)}: ${foreign}` };

@@ -239,7 +239,7 @@ function startOf(head: HistoryEntry): string {
 function heldText({ waitingSince }: HistoryEntry, { deployTimeout }: BakeConfig): string {
   if (waitingSince === undefined) return '';
   if (deployTimeout === undefined) return '. A Gate is closed, or an object is still suspended after its opening';
-  return `. deployTimeout is paused since ${waitingSince}: a Gate is closed, or an object is still suspended after its opening`;
+  return `. deployTimeout has been paused since ${waitingSince}: a Gate is closed, or an object is still suspended after its opening`;
 }
 
 function deadlineText({ deployTimeout }: BakeConfig, deadline: EpochMs | undefined, isRecovery: boolean): string {

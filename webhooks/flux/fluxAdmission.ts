@@ -27,8 +27,8 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const write = fluxWriteOf(request);
   const { object, oldObject: stored } = write;
   if (!object || request.subResource) return allowed();
-  const isComplete = isInCurrentVersion(request);
-  const early = earlyDecision(object, stored, call.settings, isComplete);
+  const isStoredVersion = isInStoredVersion(request);
+  const early = earlyDecision(object, stored, call.settings, isStoredVersion);
   if (early) return early === 'allowed' ? allowed() : deny(early, request, call);
 
   const context = await readContext(write, request, call);
@@ -52,14 +52,14 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   if (outcome.denial)
     return deny(await withClosedGates(outcome.denial, object, context, call), request, call, warnings);
   const isHeld = closed.length > 0 && !bypass?.granted;
-  const loss = isHeld && !isComplete ? await lostFieldsDenial(oldObject!, closed, request, call) : undefined;
+  const loss = isHeld && !isStoredVersion ? await lostFieldsDenial(oldObject!, closed, request, call) : undefined;
   if (loss) return deny(loss, request, call, warnings);
   const { object: decided, revertReason } = outcome;
   return withBypass({ allowed: true, object: decided, warnings, revertReason }, bypass, request, call);
 }
 
 /** Whether the write is in the version that Flux stores. In another version it may drop fields of the stored object. */
-function isInCurrentVersion({ kind: { group, kind, version } }: AdmissionRequest): boolean {
+function isInStoredVersion({ kind: { group, kind, version } }: AdmissionRequest): boolean {
   const governed = governedKindOf(group, kind);
   return governed === undefined || KINDS[governed].versions[0] === version;
 }
@@ -126,15 +126,15 @@ async function withClosedGates(
   call: WebhookCall,
 ): Promise<Denial> {
   if (denial.reason !== 'managed_field') return denial;
-  const denied = managedFieldsOf(object).fields.filter(
+  const deniedFields = managedFieldsOf(object).fields.filter(
     (field) => readManagedField(object, field) !== deploymentOf(rollouts.get(field.rollout))?.version,
   );
-  const names = new Set(denied.map(({ rollout }) => rollout));
+  const names = new Set(deniedFields.map(({ rollout }) => rollout));
   const bound = [...names].flatMap((name) => rollouts.get(name) ?? []);
   const closed = await readClosedOfRollouts(bound, call);
   if (closed.length === 0) return denial;
   const bypasses = bound.map(({ metadata: { namespace, name }, spec }) => {
-    const field = denied.find(({ rollout }) => rollout === name)!;
+    const field = deniedFields.find(({ rollout }) => rollout === name)!;
     const rollout = { namespace, name: field.rollout };
     return bypassingDeployCommand(rollout, readManagedField(object, field), Boolean(spec?.wantedVersion));
   });

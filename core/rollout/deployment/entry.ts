@@ -138,7 +138,7 @@ function disabledCondition(reason: string, why: string): NewCondition {
 
 // The adoption of a version: a Rollout that has lost its history (re-created, restored from Git) adopts the newest
 // deployment that its Flux objects carry. Otherwise it would deploy the newest release as its first deployment, which
-// RolloutGates may not hold.
+// RolloutGates might not block.
 
 /** The largest id that is adopted: no Rollout has so many deployments. */
 const MAX_ADOPTED_ID = 1e12;

@@ -53,7 +53,7 @@ export function neverSeen({ status, metadata }: Rollout): ReadonlySet<string> {
 }
 
 /**
- * The closed Gates that a Rollout may not drop: all but the names that never were a Gate.
+ * The closed Gates that a Rollout is not allowed to drop: all but the names that never were a Gate.
  * @param alsoRequired Gates that something else requires too: for these it doesn't matter whether they existed
  */
 export function closedAgainstRemoval(

@@ -43,7 +43,7 @@ export interface CountedRolloutGate extends RolloutGate {
 
 /**
  * The RolloutGate as it counts now. One that a schedule has made passes until the change that is announced on it: if
- * the schedule isn't evaluated then (an outage), it may not stay open.
+ * the schedule isn't evaluated then (an outage), it must not stay open.
  */
 export function countedRolloutGate(gate: RolloutGate, now: EpochMs): CountedRolloutGate {
   const at = nextScheduledChange(gate);
