@@ -4,7 +4,7 @@ import type { Condition, EpochMs, ObjectName } from '../../api/kubernetes.ts';
 import type { ApprovalsStatus, Gate, GateStatus } from '../../api/types.ts';
 import { findCondition, type NewCondition, setCondition } from '../kube/conditions.ts';
 import { parseDuration } from '../kube/duration.ts';
-import type { NewEvent } from '../kube/events.ts';
+import { type NewEvent, ORDER } from '../kube/events.ts';
 import { withoutEmpty } from '../kube/json.ts';
 import { uidFraction } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
@@ -184,8 +184,8 @@ type StoredRequest = NonNullable<GateStatus['request']>;
  */
 export function gateEvents({ status: before }: Gate, after: GateStatus, forOthers: string): NewEvent[] {
   const events: NewEvent[] = [];
-  const add = (reason: string, message: string, about: string, order = 'a') =>
-    events.push({ type: 'Normal', reason, message, about, order });
+  const add = (reason: string, message: string, about: string) =>
+    events.push({ type: 'Normal', reason, message, about, order: ORDER.gateRequest });
   const { request, planned } = after;
   if (request && !isSameRequest(request, before?.request) && !isSameRequest(request, before?.planned)) {
     add(request.action === 'open' ? 'OpenRequested' : 'CloseRequested', sentence(request, 'requested'), idOf(request));
@@ -196,12 +196,14 @@ export function gateEvents({ status: before }: Gate, after: GateStatus, forOther
   }
   const was = findCondition(before?.conditions, OPENED);
   const is = findCondition(after.conditions, OPENED);
-  if (was && is && was.status !== is.status) {
-    add(is.status === 'True' ? 'GateOpened' : 'GateClosed', is.message, is.lastTransitionTime, 'b');
-    // This Event's message has the user and the reason, so the request's own Event sends no notification.
-    return events.map((event) => (event.order === 'b' ? { ...event, forOthers } : { ...event, quiet: true }));
-  }
-  return events;
+  if (!was || !is || was.status === is.status) return events;
+  const reason = is.status === 'True' ? 'GateOpened' : 'GateClosed';
+  const about = is.lastTransitionTime;
+  // The message of the state has the user and the reason, so the request's own Event sends no notification.
+  return [
+    ...events.map((event) => ({ ...event, quiet: true })),
+    { type: 'Normal', reason, message: is.message, about, order: ORDER.gateState, forOthers },
+  ];
 }
 
 function sentence({ action, by, reason, for: version }: StoredRequest, what: string): string {

@@ -6,7 +6,9 @@ import type { CommandLine } from '../text/commands.ts';
 /** The order of the Events of a RolloutGate or Gate, or of a Rollout: the first letter of `NewEvent.order`. */
 export const ORDER = {
   changeOfRule: 'a',
+  gateRequest: 'a',
   approval: 'b',
+  gateState: 'b',
   enoughApprovals: 'c',
   rolloutStatus: 'c',
   deployment: 'd',
