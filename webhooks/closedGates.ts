@@ -28,7 +28,7 @@ import { type AdmissionDecision, allowed, deny, namespaceOf } from './response.t
  * The closed Gates among these, live: a cache may still show a Gate as open.
  * More Gates than the limit count as closed, and aren't read.
  */
-export async function readClosed(
+export async function readClosedGates(
   refs: readonly NamespacedName[],
   { cluster, now }: WebhookCall,
 ): Promise<GateResult[]> {
@@ -40,17 +40,20 @@ export async function readClosed(
  * The closed Gates that stop deployments of these Rollouts of one namespace: those that the Rollouts require
  * themselves, and those of all objects bound to them, even without a FluxBinding.
  */
-export async function readClosedOfRollouts(rollouts: readonly Rollout[], call: WebhookCall): Promise<GateResult[]> {
+export async function readClosedGatesOfRollouts(
+  rollouts: readonly Rollout[],
+  call: WebhookCall,
+): Promise<GateResult[]> {
   const [first, ...others] = rollouts;
-  return first ? (await readClosedRequired([first, ...others], call)).closed : [];
+  return first ? (await readClosedGatesAndBindings([first, ...others], call)).closed : [];
 }
 
 /**
- * The closed Gates that stop a write that ends the Rollout: those of `readClosedOfRollouts`, except names in
+ * The closed Gates that stop a write that ends the Rollout: those of `readClosedGatesOfRollouts`, except names in
  * `spec.gates` for which no Gate has ever existed.
  */
-export async function readClosedBeforeRemoval(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
-  const { closed, bindings } = await readClosedRequired([rollout], call);
+export async function readClosedGatesBeforeRemoval(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
+  const { closed, bindings } = await readClosedGatesAndBindings([rollout], call);
   return closedAgainstRemoval(closed, rollout, new Set(boundGates([rollout], bindings).map(refKey)));
 }
 
@@ -58,14 +61,18 @@ export async function readClosedBeforeRemoval(rollout: Rollout, call: WebhookCal
  * The closed Gates that the Rollout no longer requires after the write, except names for which no Gate has ever
  * existed. Reads nothing if the write can't drop a Gate.
  */
-export async function readDroppedClosed(rollout: Rollout, before: Rollout, call: WebhookCall): Promise<GateResult[]> {
+export async function readDroppedClosedGates(
+  rollout: Rollout,
+  before: Rollout,
+  call: WebhookCall,
+): Promise<GateResult[]> {
   if (!mayDropGates(rollout, before)) return [];
   const selectors = await readSelectors(before.metadata.namespace ?? '', call.cluster);
-  return closedAgainstRemoval(await readClosed(droppedGates(rollout, before, selectors), call), before);
+  return closedAgainstRemoval(await readClosedGates(droppedGates(rollout, before, selectors), call), before);
 }
 
 /** The closed Gates that Rollouts of one namespace require, and the bindings of their objects. */
-async function readClosedRequired(
+async function readClosedGatesAndBindings(
   rollouts: readonly [Rollout, ...Rollout[]],
   call: WebhookCall,
 ): Promise<{ closed: GateResult[]; bindings: FluxBinding[] }> {
@@ -78,7 +85,7 @@ async function readClosedRequired(
     listBindings(rollouts, call.cluster),
   ]);
   const bindings = currentBindings(rollouts, objects, stored, selectors, call.settings);
-  return { closed: await readClosed(gatesOfRollouts(rollouts, bindings, selectors), call), bindings };
+  return { closed: await readClosedGates(gatesOfRollouts(rollouts, bindings, selectors), call), bindings };
 }
 
 // A bypass of closed Gates, or the denial of one.

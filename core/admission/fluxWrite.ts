@@ -53,7 +53,7 @@ export interface WriteContext extends GateContext {
   /** Whether the source was not read, because the write changes nothing that depends on it: see `needsNoSource`. */
   isSourceUnread?: boolean;
   /** Closed Gates of the Rollouts from which this write unbinds the object: unbinding must not evade them. */
-  closedOfUnbound?: readonly GateResult[];
+  closedGatesOfUnbound?: readonly GateResult[];
   /** The Kustomization that applies the object; only if it exists and the write `endsOpening`. */
   applier?: FluxObject | undefined;
 }
@@ -64,7 +64,7 @@ export interface FluxWrite {
   /** The stored object; absent on CREATE. */
   oldObject?: FluxObject | undefined;
   context: WriteContext;
-  /** The Gates that hold the stored object: see `closedToWrite`. */
+  /** The Gates that hold the stored object: see `closedGatesOfWrite`. */
   closed: readonly GateResult[];
   user: string;
   /** The manager in the request's options. */
@@ -123,11 +123,11 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
 }
 
 /** The closed Gates that hold the stored object, and those of the Rollouts from which the write unbinds it. */
-export function closedToWrite(oldObject: FluxObject, context: WriteContext): GateResult[] {
+export function closedGatesOfWrite(oldObject: FluxObject, context: WriteContext): GateResult[] {
   const { closed } = evaluateObjectGates(oldObject, context);
   // The Rollout that loses the object requires the object's own Gates too.
   const own = new Set(closed.map(({ ref }) => refKey(ref)));
-  return [...closed, ...(context.closedOfUnbound ?? []).filter(({ ref }) => !own.has(refKey(ref)))];
+  return [...closed, ...(context.closedGatesOfUnbound ?? []).filter(({ ref }) => !own.has(refKey(ref)))];
 }
 
 /** Whether closed Gates hold the object in this write, whatever its Rollouts deploy: then they need not be read. */

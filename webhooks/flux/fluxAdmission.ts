@@ -7,7 +7,7 @@ import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { GOVERNED_KINDS, governedKindOf, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import { earlyDecision } from '../../core/admission/earlyDecision.ts';
-import { closedToWrite, decideWrite, type WriteContext } from '../../core/admission/fluxWrite.ts';
+import { closedGatesOfWrite, decideWrite, type WriteContext } from '../../core/admission/fluxWrite.ts';
 import { deletionDenial, verifyWrite } from '../../core/admission/validate.ts';
 import { freshReason } from '../../core/gate/bypassReason.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
@@ -19,9 +19,21 @@ import { managedFieldsOf, readManagedField } from '../../core/managedField/manag
 import { bypassingDeployCommand, type Denial, denialText, subjectOf } from '../../core/objectGates/gateTexts.ts';
 import { withShrinkingEdits } from '../../core/objectGates/objectGates.ts';
 import { isSuspendedByUs } from '../../core/objectGates/objectState.ts';
-import { bypassOrDeny, type ReviewedBypass, readClosedOfRollouts, recordBypass, reviewBypass } from '../closedGates.ts';
+import {
+  bypassOrDeny,
+  type ReviewedBypass,
+  readClosedGatesOfRollouts,
+  recordBypass,
+  reviewBypass,
+} from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, deny } from '../response.ts';
-import { fluxWriteOf, readClosedOfUnbound, readContext, readValidationContext, type Write } from './writeContext.ts';
+import {
+  fluxWriteOf,
+  readClosedGatesOfUnbound,
+  readContext,
+  readValidationContext,
+  type Write,
+} from './writeContext.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const write = fluxWriteOf(request);
@@ -33,7 +45,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
 
   const context = await readContext(write, request, call);
   const oldObject = stored && withShrinkingEdits(object, stored, context);
-  const closed = oldObject ? closedToWrite(oldObject, context) : [];
+  const closed = oldObject ? closedGatesOfWrite(oldObject, context) : [];
   const reason = freshReason(object, oldObject);
   const bypass = await reviewBypass(closed, reason, request, call);
   const fieldManager = fieldManagerOf(request);
@@ -131,7 +143,7 @@ async function withClosedGates(
   );
   const names = new Set(deniedFields.map(({ rollout }) => rollout));
   const bound = [...names].flatMap((name) => rollouts.get(name) ?? []);
-  const closed = await readClosedOfRollouts(bound, call);
+  const closed = await readClosedGatesOfRollouts(bound, call);
   if (closed.length === 0) return denial;
   const bypasses = bound.map(({ metadata: { namespace, name }, spec }) => {
     const field = deniedFields.find(({ rollout }) => rollout === name)!;
@@ -185,7 +197,7 @@ async function validateDelete(
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
   if (isSystemDeleter(request.userInfo.username)) return allowed();
-  const closed = closedToWrite(oldObject, await readContext(write, request, call));
+  const closed = closedGatesOfWrite(oldObject, await readContext(write, request, call));
   if (!deletionDenial(oldObject, closed)) return allowed();
   return bypassOrDeny(oldObject, closed, (bypass) => deletionDenial(oldObject, closed, bypass)!, request, call);
 }
@@ -202,6 +214,6 @@ async function countsForDeletion(
   call: WebhookCall,
 ): Promise<boolean> {
   if (reason === undefined) return false;
-  const closed = await readClosedOfUnbound({ ...write, object: undefined }, call);
+  const closed = await readClosedGatesOfUnbound({ ...write, object: undefined }, call);
   return (await reviewBypass(closed, reason, request, call))?.granted ?? false;
 }

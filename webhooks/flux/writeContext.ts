@@ -20,7 +20,7 @@ import { applierOf } from '../../core/suspension/applier.ts';
 import { endsOpening } from '../../core/suspension/suspension.ts';
 import { labelsSelectedBy, listSelecting, readGates } from '../../live/gateReads.ts';
 import { inParallel } from '../../live/inParallel.ts';
-import { readClosedOfRollouts } from '../closedGates.ts';
+import { readClosedGatesOfRollouts } from '../closedGates.ts';
 import { namespaceOf } from '../response.ts';
 
 /** The object as written, absent in a deletion, and as stored, absent in a creation. */
@@ -42,11 +42,11 @@ export function fluxWriteOf(request: AdmissionRequest): Write {
 
 /** The cluster's state for the decision on the write. */
 export async function readContext(write: Write, request: AdmissionRequest, call: WebhookCall): Promise<WriteContext> {
-  const [context, closedOfUnbound] = await Promise.all([
+  const [context, closedGatesOfUnbound] = await Promise.all([
     withOthersUnlessHeld(readGatesOfWrite(write, request, call), write, () => readOthers(write, call)),
-    readClosedOfUnbound(write, call),
+    readClosedGatesOfUnbound(write, call),
   ]);
-  return { ...context, closedOfUnbound };
+  return { ...context, closedGatesOfUnbound };
 }
 
 /**
@@ -124,12 +124,12 @@ async function readGateContext(
 /**
  * The closed Gates of the Rollouts from which this write unbinds the object, including those of their other objects.
  */
-export async function readClosedOfUnbound(
+export async function readClosedGatesOfUnbound(
   { object, oldObject, namespace }: Write,
   call: WebhookCall,
 ): Promise<GateResult[]> {
   const unbound = await readNamedRollouts(oldObject ? unboundRollouts(object, oldObject) : [], namespace, call);
-  return readClosedOfRollouts([...unbound.values()], call);
+  return readClosedGatesOfRollouts([...unbound.values()], call);
 }
 
 async function readOthers(write: Write, call: WebhookCall): Promise<Others> {

@@ -18,7 +18,7 @@ import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
 import { bypassGrantEnds, formatBypassGrant } from '../../core/suspension/bypassGrant.ts';
 import { MAX_LISTED } from '../../core/text/firstFew.ts';
 import { listBindings } from '../../live/gateReads.ts';
-import { readClosedOfRollouts, readDroppedClosed, recordBypass, reviewBypass } from '../closedGates.ts';
+import { readClosedGatesOfRollouts, readDroppedClosedGates, recordBypass, reviewBypass } from '../closedGates.ts';
 
 interface RolloutBypass {
   /** The value of the annotation BYPASSED_GATES; undefined if no bypass is in force. */
@@ -48,8 +48,8 @@ export async function bypassOf(
   if (!before || reason === undefined) return { ...unchanged, warnings: bypassFor === undefined ? [] : [NO_REASON] };
   const { username } = request.userInfo;
   const [closed, dropped] = await Promise.all([
-    readClosedOfRollouts([rollout], call),
-    readDroppedClosed(rollout, before, call),
+    readClosedGatesOfRollouts([rollout], call),
+    readDroppedClosedGates(rollout, before, call),
   ]);
   const bypass = await reviewBypass(closed, reason, request, call);
   // A reason for Gates that the write drops counts without a version and without the right for the other Gates. The

@@ -13,7 +13,12 @@ import { isSystemDeleter } from '../../core/kube/users.ts';
 import { isSetByGit } from '../../core/managedField/deployment.ts';
 import { bypassText } from '../../core/objectGates/gateTexts.ts';
 import { bypassGrantEnds } from '../../core/suspension/bypassGrant.ts';
-import { bypassOrDeny, readClosedBeforeRemoval, readClosedOfRollouts, readDroppedClosed } from '../closedGates.ts';
+import {
+  bypassOrDeny,
+  readClosedGatesBeforeRemoval,
+  readClosedGatesOfRollouts,
+  readDroppedClosedGates,
+} from '../closedGates.ts';
 import type { AdmissionDecision } from '../response.ts';
 
 type Decision = Promise<AdmissionDecision | undefined>;
@@ -34,11 +39,11 @@ export async function decideEvasion(
 ): Decision {
   const release = gainsOwner(rollout, before) ? 'have an owner reference added' : changeInGit(rollout, before);
   if (release === undefined) {
-    const dropped = await readDroppedClosed(rollout, before, call);
+    const dropped = await readDroppedClosedGates(rollout, before, call);
     return decideBehind(dropped, rollout, 'remove a closed Gate from its required Gates', 'write', request, call);
   }
   // All Gates that the Rollout required, including those that the write drops.
-  const closed = await readClosedBeforeRemoval(before, call);
+  const closed = await readClosedGatesBeforeRemoval(before, call);
   return decideBehind(closed, rollout, `${release} while a Gate that it requires is closed`, 'write', request, call);
 }
 
@@ -52,7 +57,7 @@ function changeInGit(rollout: Rollout, before: Rollout): string | undefined {
 /** Decides a deletion: deleting the Rollout and creating it again would evade its Gates. */
 export async function decideDeletion(rollout: Rollout, request: AdmissionRequest, call: WebhookCall): Decision {
   if (isSystemDeleter(request.userInfo.username)) return undefined;
-  const closed = await readClosedBeforeRemoval(rollout, call);
+  const closed = await readClosedGatesBeforeRemoval(rollout, call);
   return decideBehind(closed, rollout, 'be deleted while a Gate that it requires is closed', 'delete', request, call);
 }
 
@@ -69,7 +74,7 @@ export async function decideAddedDeployment(
 ): Decision {
   const adds = addsDeployment(rollout, before);
   if (!adds && !revivesBypass(rollout, before, call.now)) return undefined;
-  const closed = await readClosedOfRollouts([before], call);
+  const closed = await readClosedGatesOfRollouts([before], call);
   const what = adds
     ? 'have a deployment added to status.history while a Gate that it requires is closed'
     : 'have its failed deployment bypass a closed Gate again';

@@ -17,7 +17,7 @@ import { isMoved } from '../../core/rollout/release/metadata.ts';
 import { arePassing, nextAutomatic } from '../../core/rollout/rolloutStatus.ts';
 import { mayBypass } from '../../core/suspension/bypassGrant.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
-import { readClosed, readClosedOfRollouts } from '../closedGates.ts';
+import { readClosedGates, readClosedGatesOfRollouts } from '../closedGates.ts';
 
 /** The most Gates, and RolloutGates, in the Warnings about one write. */
 const MAX_GATES_IN_WARNINGS = 3;
@@ -115,7 +115,7 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
 
 /** The Warnings for new names in spec.gates without a Gate: a typo, or Git creates the Gate later. */
 async function absentGateWarnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
-  const closed = await readClosed(without(gatesNamedBy(rollout), before ? gatesNamedBy(before) : []), call);
+  const closed = await readClosedGates(without(gatesNamedBy(rollout), before ? gatesNamedBy(before) : []), call);
   const absent = closed.filter(({ missing }) => missing).slice(0, MAX_GATES_IN_WARNINGS);
   return absent.map(
     ({ ref }) => `spec.gates: Gate '${refKey(ref)}' does not exist and counts as closed: create it, or remove the name`,
@@ -130,7 +130,7 @@ async function closedGateWarnings(
   call: WebhookCall,
 ): Promise<string[]> {
   const isBypassed = mayBypass(rollout, rollout.status?.history?.[0], requested);
-  const closed = await readClosedOfRollouts([rollout], call);
+  const closed = await readClosedGatesOfRollouts([rollout], call);
   const [first, ...others] = closed.filter((gate) => !isBypassed(gate));
   if (!first && closed[0]) return [bypassWarning(requested, closed)];
   if (!first) return [];

@@ -4,7 +4,12 @@ import { DEPLOYED, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { ManagedFieldsEntry } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../../api/types.ts';
-import { closedToWrite, decideWrite, type FluxWrite, type WriteContext } from '../../../core/admission/fluxWrite.ts';
+import {
+  closedGatesOfWrite,
+  decideWrite,
+  type FluxWrite,
+  type WriteContext,
+} from '../../../core/admission/fluxWrite.ts';
 import type { GateSelectors } from '../../../core/gate/gateSelection.ts';
 import { refKey, sortedByKey } from '../../../core/kube/names.ts';
 import { denialText } from '../../../core/objectGates/gateTexts.ts';
@@ -177,7 +182,7 @@ export function asRead(write: TestWrite): FluxWrite {
   const { selecting } = gatesToRead([object, ...(oldObject ? [oldObject] : [])], {});
   const gates = sortedByKey(selecting.flatMap((ref) => others.gates.get(refKey(ref)) ?? []));
   const context = { ...others, selectors: { gates, namespaceLabels } };
-  return { ...write, context, closed: oldObject ? closedToWrite(oldObject, context) : [] };
+  return { ...write, context, closed: oldObject ? closedGatesOfWrite(oldObject, context) : [] };
 }
 
 /** The outcome of a write in shop, with the denial for a user who may read no other namespace. */
