@@ -26,12 +26,8 @@ export interface ReportInputs {
 /** The entry of one Gate, with only the details that readers in the FluxBinding's namespace may see. */
 export type GateEntry = NonNullable<FluxBindingStatus['gates']>[number];
 
-/** The report as it is stored in the spec of a FluxBinding. */
-type EncodedReport = NonNullable<FluxBindingSpec['report']>;
-
-export interface Report extends Omit<EncodedReport, 'gates'> {
-  gates?: GateEntry[];
-}
+/** The report, as the spec of a FluxBinding stores it. */
+export type Report = NonNullable<FluxBindingSpec['report']>;
 
 export function reportInputs(rollouts: readonly Rollout[], gates: readonly Gate[]): ReportInputs {
   return {
@@ -73,7 +69,8 @@ export function reportWith(
         return { rollout: rollout.metadata.name ?? '', ...deploymentOf(rollout), ...(writeBack && { writeBack }) };
       }),
     }),
-    ...(gates.length > 0 && { gates: [...gates] }),
+    // Not "name": Metacontroller merges the lists of an attachment by name (docs/facts.md, M16).
+    ...(gates.length > 0 && { gates: gates.map(({ name, ...entry }) => ({ ...entry, gate: name })) }),
     ...(bypassing.length > 0 && { bypassing: bypassing.map((rollout) => deploymentOf(rollout)!) }),
   };
 }
@@ -89,13 +86,9 @@ function gateEntry(gate: GateResult): GateEntry {
   };
 }
 
-/** The report with `gate` for `name`, because lists in an attachment are merged by `name` (docs/facts.md, M16). */
-export function encodeReport({ gates, ...rest }: Report): EncodedReport {
-  return { ...rest, ...(gates && { gates: gates.map(({ name, ...entry }) => ({ ...entry, gate: name })) }) };
-}
-
-export function decodeReport({ gates, ...rest }: EncodedReport): Report {
-  return { ...rest, ...(gates && { gates: gates.map(({ gate, ...entry }) => ({ ...entry, name: gate })) }) };
+/** The Gates of the report, in the form of `status.gates`. */
+export function gatesOfReport({ gates = [] }: Report): GateEntry[] {
+  return gates.map(({ gate, ...entry }) => ({ ...entry, name: gate }));
 }
 
 /** The newest deployment of the Rollout; undefined if it has deployed nothing, or does not exist. */

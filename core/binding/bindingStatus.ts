@@ -27,7 +27,7 @@ import { deploymentText, formatDeployments, isSameDeployment } from '../managedF
 import { bypassedText, closedGateSentence } from '../objectGates/gateTexts.ts';
 import { applierWaitOf, applierWaitText, type ObjectKey } from '../suspension/applier.ts';
 import { carries, missingSourceText, provesApply, TRACKING_KIND } from './appliedDeployment.ts';
-import { type GateEntry, headOf, type Report, rolloutsOfBinding } from './bindingReport.ts';
+import { type GateEntry, gatesOfReport, headOf, type Report, rolloutsOfBinding } from './bindingReport.ts';
 
 export type ManagedFieldState = NonNullable<FluxBindingStatus['fields']>[number];
 
@@ -46,7 +46,8 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   const spec = binding.spec ?? { target: { apiVersion: '', kind: '', name: '', uid: '' } };
   const before = binding.status ?? {};
   const { report, atomic } = related;
-  const { gates = [], bypassing = [] } = report;
+  const { bypassing = [] } = report;
+  const gates = gatesOfReport(report);
   const held = gates.some((gate) => !gate.opened);
   const applied = provenDeployments(binding, related);
   const tracks = spec.target.kind === TRACKING_KIND;

@@ -28,7 +28,7 @@ import { hasEverReconciled } from '../suspension/bypassGrant.ts';
 import { withGateCondition } from '../suspension/gateConditions.ts';
 import { isMarkedFor, stateByRollouts } from '../suspension/suspension.ts';
 import { carries, TRACKING_KIND } from './appliedDeployment.ts';
-import { decodeReport, encodeReport, type Report, type ReportInputs, reportOf } from './bindingReport.ts';
+import { gatesOfReport, type Report, type ReportInputs, reportOf } from './bindingReport.ts';
 import { type BindingGates, makeBinding } from './bindingSpec.ts';
 import { bindingStatus, isHeldByGates, type ManagedFieldState, targetOfBinding } from './bindingStatus.ts';
 
@@ -143,9 +143,9 @@ export function nextBinding(
   const { report, requeueAt } = reportOf(wanted, inputs, now);
   const { report: before, ...others } = stored?.spec ?? {};
   const isOnlyReport = before !== undefined && sameJson(others, wanted.spec);
-  const due = isOnlyReport ? reportDue(decodeReport(before), report, inputs, now) : undefined;
+  const due = isOnlyReport ? reportDue(before, report, inputs, now) : undefined;
   return {
-    binding: { ...wanted, spec: { ...wanted.spec!, report: due === undefined ? encodeReport(report) : before! } },
+    binding: { ...wanted, spec: { ...wanted.spec!, report: due === undefined ? report : before! } },
     status: statusWithoutSource(wanted, stored?.status, report, now),
     requeueAt: earliestTime([due, requeueAt]),
   };
@@ -225,16 +225,17 @@ function changedRollouts(before: Report, next: Report, { rollouts }: ReportInput
 
 /** Changes of Gates. A Gate whose own status does not show the change yet counts as changed now. */
 function changedGates(before: Report, next: Report, { gates }: ReportInputs, now: EpochMs): Change[] {
-  const was = new Map((before.gates ?? []).map((gate) => [refKey(gate), gate]));
-  return (next.gates ?? []).flatMap((entry) => {
+  const was = new Map(gatesOfReport(before).map((gate) => [refKey(gate), gate]));
+  return gatesOfReport(next).flatMap((entry) => {
     if (sameJson(was.get(refKey(entry)), entry)) return [];
     return [{ at: statusChangedAt(gates.get(refKey(entry)), entry.opened, now), delay: GATE_REPORT_DELAY_MS }];
   });
 }
 
 /** The part of a report whose changes are written at once: the Rollouts, the Gates, and the bypassing deployments. */
-function urgentPart({ rollouts = [], gates = [], bypassing }: Report) {
-  return { rollouts: rollouts.map(({ rollout }) => rollout), gates: gates.map(refKey), bypassing };
+function urgentPart(report: Report) {
+  const { rollouts = [], bypassing } = report;
+  return { rollouts: rollouts.map(({ rollout }) => rollout), gates: gatesOfReport(report).map(refKey), bypassing };
 }
 
 // The annotations whose write makes the webhook set the managed fields of the object to its deployments.

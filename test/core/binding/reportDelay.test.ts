@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { FluxBindingSpec, Gate, Rollout } from '../../../api/types.ts';
-import { encodeReport, type Report, reportInputs } from '../../../core/binding/bindingReport.ts';
+import { type Report, reportInputs } from '../../../core/binding/bindingReport.ts';
 import { makeBinding } from '../../../core/binding/bindingSpec.ts';
 import { nextBinding } from '../../../core/binding/decorate.ts';
 import { deployment, gate, kustomization, NOW, rollout } from '../admission/objects.ts';
@@ -10,8 +10,9 @@ const FREEZE = { namespace: 'shop', name: 'freeze' };
 const at = (id: number, version: string) => [{ rollout: 'my-app', id, version, uid: 'uid-my-app' }];
 const one = at(1, '1.0.0');
 const two = at(2, '1.1.0');
-const open = [{ ...FREEZE, opened: true, message: 'Gate opened by default' }];
-const shut = [{ ...FREEZE, opened: false, message: 'Gate closed by default' }];
+const inReport = { namespace: FREEZE.namespace, gate: FREEZE.name };
+const open = [{ ...inReport, opened: true, message: 'Gate opened by default' }];
+const shut = [{ ...inReport, opened: false, message: 'Gate closed by default' }];
 
 /** The age of its newest deployment, with id 2. */
 function deployed(secondsAgo: number): Rollout {
@@ -97,9 +98,9 @@ it.each(rows)('a FluxBinding gets the report of $title', ({ rollout, gate, other
   const isManaged = rollout !== undefined || gate === undefined;
   const object = kustomization({ deployed: deployment('my-app', 1, '1.0.0'), ...(!isManaged && { annotations: {} }) });
   const wanted = makeBinding(object, { gates: gate ? [FREEZE] : [], problems: [] }, undefined)!;
-  const spec = row.before && { ...wanted.spec!, ...other, report: encodeReport(row.before) };
+  const spec = row.before && { ...wanted.spec!, ...other, report: row.before };
   const observed = spec && { ...wanted, spec };
   const answer = nextBinding(wanted, observed, reportInputs(rollout ? [rollout] : [], gate ? [gate] : []), NOW);
-  expect(answer.binding.spec?.report).toEqual(report && encodeReport(report));
+  expect(answer.binding.spec?.report).toEqual(report);
   expect(answer.requeueAt).toBe(requeueIn === undefined ? undefined : NOW + requeueIn * 1000);
 });
