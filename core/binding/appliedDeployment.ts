@@ -91,10 +91,11 @@ export function missingSourceText(
  * while Flux is applying, and, once the FluxBinding's status has the proof, also after later commits.
  */
 export function observedOf(object: FluxObject, binding: FluxBinding | undefined): ObservedDeployments {
-  const deployed = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
-  const proof = hasVersions(object, deployed) ? proofOf(object) : undefined;
+  const proof = proofOf(object);
   // Such an object doesn't show which deployment it carries, so the proof itself names the deployment.
   if (object.kind === TRACKING_KIND) return proof ?? {};
+  const carried = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
+  const deployed = proof ? carried.filter((each) => hasVersion(object, each)) : carried;
   const seen: ObservedDeployments = { ...(deployed.length > 0 && { deployed }), ...proof };
   // A binding of an earlier object of this name doesn't count for this one.
   if (binding?.spec?.target.uid !== object.metadata.uid) return seen;
@@ -112,14 +113,12 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
 }
 
 /**
- * Whether the object's managed fields have the versions of its deployments. While the API server doesn't call the
+ * Whether the object's managed fields have the version of the deployment. While the API server doesn't call the
  * webhook, the decorator's write stores the annotation alone.
  */
-function hasVersions(object: FluxObject, deployed: readonly DeploymentRef[]): boolean {
-  const { fields } = managedFieldsOf(object);
-  return deployed.every(({ rollout, version }) =>
-    fields.every((field) => field.rollout !== rollout || readManagedField(object, field) === version),
-  );
+function hasVersion(object: FluxObject, { rollout, version }: DeploymentRef): boolean {
+  const fields = managedFieldsOf(object).fields.filter((field) => field.rollout === rollout);
+  return fields.every((field) => readManagedField(object, field) === version);
 }
 
 /**

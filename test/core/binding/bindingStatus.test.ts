@@ -291,6 +291,7 @@ describe('status of a FluxBinding', () => {
         'rollout.kuberik.com/substitute.OTHER.from': 'other',
       },
       deployed: `${deployment('my-app', 1, '1.0.0')},${deployment('other', 1, '5')}`,
+      substitute: { APP: '1.0.0', OTHER: '5' },
       status: synced('main@sha1:1'),
     });
     const binding = bound(object, { gates: [closed] });

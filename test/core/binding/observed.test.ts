@@ -61,7 +61,21 @@ const rows: Row[] = [
     'the annotation without the version, written while the API server did not call the webhook',
     kustomization({ ...at2, substitute: { APP: '1.0.0' }, status: ready('main@sha1:1') }),
     before,
-    'as before',
+    { applied: 'main@sha1:1' },
+  ),
+  row(
+    'that of one of two Rollouts: the other one has its version',
+    kustomization({
+      annotations: {
+        'rollout.kuberik.com/substitute.APP.from': 'my-app',
+        'rollout.kuberik.com/substitute.DB.from': 'gone',
+      },
+      deployed: `${deployment('gone', 1, '5')},${at2.deployed}`,
+      substitute: { APP: '1.1.0', DB: '4' },
+      status: ready('main@sha1:1'),
+    }),
+    before,
+    APPLIED,
   ),
   row(
     'fetched: reported with the proof',
