@@ -70,11 +70,13 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
  * object that no longer requires a Gate. `stateByRollouts` decides for an object that waits for its applier.
  */
 function stateOnceOpen(object: FluxObject, { all }: ObjectGates, now: EpochMs): string | null | undefined {
+  if (awaitedApply(object)) return undefined;
   const { [GATE_STATE]: text, [SUSPENDED]: suspended, [AWAITS_ARTIFACT]: awaits } = object.metadata.annotations ?? {};
-  if (all.length === 0 && suspended === undefined) return text === undefined ? undefined : null;
-  const open = formatState({ is: 'open' });
   const isReleased = suspended === undefined || awaits !== undefined;
-  return (text === open && isReleased) || awaitedApply(object) ? undefined : markToWrite(object, open, now);
+  if (isReleased && all.length === 0) return text === undefined ? undefined : null;
+  const open = formatState({ is: 'open' });
+  if (!isReleased) return markToWrite(object, open, now);
+  return text === open ? undefined : open;
 }
 
 /** The mark to write on an object that is not suspended or resumed as the mark requires; undefined if it is written. */

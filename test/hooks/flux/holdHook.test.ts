@@ -82,6 +82,13 @@ const rows: Row[] = [
     suspended('open', { 'rollout.kuberik.com/awaits-artifact': 'my-app=1/1.0.0/u' }),
     [opened],
   ),
+  when(
+    'the same, and it requires no Gate',
+    kustomization({
+      annotations: { 'rollout.kuberik.com/awaits-artifact': 'my-app=1/1.0.0/u', 'gate.fluxcd.io/suspended': 'unset' },
+    }),
+  ),
+  when('that mark did not, and a client has resumed it since', inState('open@2026-03-04T09:59:00Z'), [opened], OPEN),
   when('its Gate opens while it runs behind it', inState('bypassing: shop/freeze'), [opened], OPEN),
   when(
     'it waits for its applier: only the other decorator knows for how long',
