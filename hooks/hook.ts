@@ -2,7 +2,7 @@
  * The shapes of a hook module, and parts of answers. hooks/index.ts mounts each at `/hooks/<name>/sync` and
  * `/hooks/<name>/customize`.
  */
-import type { KubeObject } from '../api/kubernetes.ts';
+import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
 import type {
   CompositeRequest,
   CompositeResponse,
@@ -23,7 +23,7 @@ export interface DecoratorHook<Target> {
   customize?(request: CustomizeRequest<Target>, call: HookCall): Promise<CustomizeResponse>;
   sync(request: DecoratorRequest<Target>, call: HookCall): Promise<DecoratorResponse>;
   /** Answers a request that is larger than `maxBytes`, without reading it. */
-  answerTooLarge?(): DecoratorResponse;
+  answerTooLarge?(now: EpochMs): DecoratorResponse;
   maxBytes?: number;
 }
 

@@ -71,7 +71,7 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
           if (log) logSync(log, { hook: entry.name, ...observedIn(body, entry.subject), answer });
           return answer;
         },
-        ...(entry.subject === 'object' && unreadOf(entry.hook)),
+        ...(entry.subject === 'object' && unreadOf(entry.hook, call)),
       },
     ];
     if (customize) {
@@ -94,9 +94,13 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
  * The part of a route that answers requests too large to be read. It has limits of its own (`hasOwnLane`), so that
  * other hooks can't crowd it out.
  */
-function unreadOf({ answerTooLarge, maxBytes }: DecoratorHook<never>): Partial<Route> {
+function unreadOf({ answerTooLarge, maxBytes }: DecoratorHook<never>, call: () => HookCall): Partial<Route> {
   if (!answerTooLarge || maxBytes === undefined) return {};
-  return { answerUnread: ({ why }) => (why === 'tooLarge' ? answerTooLarge() : undefined), maxBytes, hasOwnLane: true };
+  return {
+    answerUnread: ({ why }) => (why === 'tooLarge' ? answerTooLarge(call().now) : undefined),
+    maxBytes,
+    hasOwnLane: true,
+  };
 }
 
 /** The object of a sync, and its children or attachments. */

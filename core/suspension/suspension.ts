@@ -11,7 +11,7 @@ import type { FluxBindingStatus } from '../../api/types.ts';
 import { LIMIT_OF_GATES } from '../gate/gateRefs.ts';
 import { annotateAll, triggerValue } from '../kube/annotate.ts';
 import { refKey } from '../kube/names.ts';
-import { earliestTime } from '../kube/time.ts';
+import { earliestTime, minuteOf } from '../kube/time.ts';
 import { isApplyBy } from '../kube/writers.ts';
 import { evaluateObjectGates, type GateContext, type ObjectGates, selectedByText } from '../objectGates/objectGates.ts';
 import {
@@ -115,13 +115,14 @@ export function isMarkedFor(object: FluxObject, { causes, closures }: ObjectGate
 }
 
 /**
- * The annotations for an object whose Gates are too large or too many to be sent to the hook.
+ * The annotations for an object whose Gates are too large or too many to be sent to the hook. They have the minute each
+ * time, because the stored mark is unknown too.
  * The annotations alone hold nothing: the webhook lists the Gates, and counts more than its limit as closed.
  */
-export const TOO_MANY_MARKS: Hold['annotations'] = {
-  [SELECTED_BY]: LIMIT_OF_GATES.name,
-  [GATE_STATE]: formatState({ is: 'closed', gates: [refKey(LIMIT_OF_GATES)] }),
-};
+export function tooManyMarks(now: EpochMs): Hold['annotations'] {
+  const closed = formatState({ is: 'closed', gates: [refKey(LIMIT_OF_GATES)] });
+  return { [SELECTED_BY]: LIMIT_OF_GATES.name, [GATE_STATE]: `${closed}@${minuteOf(now)}` };
+}
 
 // The state that the webhook stores, and the suspension.
 

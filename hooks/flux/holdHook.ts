@@ -12,7 +12,7 @@ import { byRefKey, identityOf, without } from '../../core/kube/names.ts';
 import { objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { type GateContext, gatesInAnnotation } from '../../core/objectGates/objectGates.ts';
-import { holdMarks, TOO_MANY_MARKS } from '../../core/suspension/suspension.ts';
+import { holdMarks, tooManyMarks } from '../../core/suspension/suspension.ts';
 import { recentGates } from '../../live/gateReads.ts';
 import { homeLabels, homeRules, namedRules } from '../customizeRules.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';
@@ -94,7 +94,7 @@ export const holdHook: DecoratorHook<FluxObject> = {
   /**
    * If the request is too large to be read, marks the object: the webhook then decides, which lists the Gates itself.
    */
-  answerTooLarge(): DecoratorResponse {
-    return { attachments: [], annotations: TOO_MANY_MARKS, resyncAfterSeconds: LONGEST_REQUEUE_SECONDS };
+  answerTooLarge(now): DecoratorResponse {
+    return { attachments: [], annotations: tooManyMarks(now), resyncAfterSeconds: LONGEST_REQUEUE_SECONDS };
   },
 };

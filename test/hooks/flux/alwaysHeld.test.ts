@@ -106,7 +106,7 @@ describe('a closed Gate of another namespace suspends', { timeout: PATIENCE_MS }
     await fc.assert(
       fc.asyncProperty(written, async ({ object, gates }) => {
         const stored = await write(
-          annotate(object, holdHook.answerTooLarge!().annotations!),
+          annotate(object, holdHook.answerTooLarge!(NOW).annotations!),
           object,
           gates,
           METACONTROLLER,

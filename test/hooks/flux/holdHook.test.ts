@@ -191,10 +191,10 @@ describe('the decorator that suspends and resumes', () => {
     expect(new Set(relatedResources.map(({ resource }) => resource))).toEqual(new Set(['gates', 'namespaces']));
   });
 
-  it('lets the webhook read the Gates if a request is too large', () => {
-    expect(holdHook.answerTooLarge!()).toEqual({
+  it('lets the webhook read the Gates if a request is too large, once a minute if the mark does not reach it', () => {
+    expect(holdHook.answerTooLarge!(NOW)).toEqual({
       attachments: [],
-      annotations: { [SELECTED_BY]: '(too-many)', [STATE]: 'closed: (too-many)' },
+      annotations: { [SELECTED_BY]: '(too-many)', [STATE]: 'closed: (too-many)@2026-03-04T10:00:00Z' },
       resyncAfterSeconds: 60,
     });
   });
