@@ -1,4 +1,5 @@
 /** Explanations of Gates and RolloutGates: the state, what is held, and how to open it. */
+import { OPENED } from '../../../api/conditions.ts';
 import type { EpochMs, ObjectName } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../../api/types.ts';
 import { verdictText } from '../../../core/approval/approvalVerdict.ts';
@@ -6,6 +7,7 @@ import type { NextDeployment } from '../../../core/gate/gateApprovals.ts';
 import { type GateRequest, gateRequestsOf } from '../../../core/gate/gateRequests.ts';
 import { requirerText } from '../../../core/gate/gateSelection.ts';
 import { evaluateGate, type GateEvaluation } from '../../../core/gate/gateTimeline.ts';
+import { findCondition } from '../../../core/kube/conditions.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { scheduledBy } from '../../../core/record/pinRecord.ts';
@@ -118,6 +120,8 @@ function heldText({ status }: Gate, opened: boolean): string {
   if (held === undefined) return 'The objects that it holds have not been counted yet';
   if (held === 0) return `Nothing requires it${opened ? '' : ', so it holds nothing'}`;
   const names = heldObjects.length > 0 ? `: ${firstFew(heldObjects.map(requirerText), MAX_LISTED_EACH, held)}` : '';
+  const inStatus = findCondition(status?.conditions, OPENED)?.status;
+  if (!opened && inStatus === 'True') return `It does not hold its ${countOf(held, 'object')} yet${names}`;
   return `It ${opened ? 'would hold' : 'holds'} ${countOf(held, 'object')}${names}`;
 }
 
