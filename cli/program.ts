@@ -55,9 +55,17 @@ const WITH_VALUE = new Set(
   CONNECTION_OPTIONS.flatMap(({ flags }) => (flags.includes('<') ? flags.split(/[ ,]+/).slice(0, -1) : [])),
 );
 
-/** The arguments with the command's name before its options: `-n shop get` becomes `get -n shop`. */
+const CONNECTION_FLAGS = new Set(CONNECTION_OPTIONS.flatMap(({ flags }) => flags.match(/-[\w-]+/g) ?? []));
+
+/**
+ * The arguments with the command's name before its options: `-n shop get` becomes `get -n shop`. Connection options
+ * without a command are left out, so that the help is printed.
+ */
 export function commandFirst(args: readonly string[]): readonly string[] {
   const at = args.findIndex((arg, index) => commandEntry(arg) !== undefined && !WITH_VALUE.has(args[index - 1] ?? ''));
+  const isConnection = (arg: string, index: number) =>
+    CONNECTION_FLAGS.has(arg.split('=')[0]!) || WITH_VALUE.has(args[index - 1] ?? '');
+  if (at < 0 && args.every(isConnection)) return [];
   if (at <= 0 || !args[0]?.startsWith('-')) return args;
   return [args[at]!, ...args.slice(0, at), ...args.slice(at + 1)];
 }

@@ -28,7 +28,7 @@ interface ProgramInputs extends Streams {
 export async function run(inputs: ProgramInputs): Promise<number> {
   const { env, program, version } = inputs;
   const args = commandFirst(inputs.args);
-  const terminal = createTerminal(inputs, env, !args.includes('--no-color'));
+  const terminal = createTerminal(inputs, env, !inputs.args.includes('--no-color'));
   if (inputs.args[0] === COMPLETE) {
     // Shells expect a tab before each description.
     for (const line of await completions(inputs, terminal)) terminal.printText(line.replace(/[\r\n]+/g, ' '));

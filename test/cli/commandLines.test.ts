@@ -48,7 +48,9 @@ it.each([
   ['--context close --as why status web', 'status --context close --as why web'],
   ['--namespace=open get', 'get --namespace=open'],
   ['--no-color get open', 'get --no-color open'],
-  ['-n open', '-n open'],
+  ['-n open', ''],
+  ['--kubeconfig=a --no-color', ''],
+  ['--kubeconfig a bogus', '--kubeconfig a bogus'],
 ])('%s is %s: the value of an option is no command', (line, words) => {
   expect(commandFirst(line.split(' ')).join(' ')).toBe(words);
 });
