@@ -74,7 +74,7 @@ export function approve(gate: RolloutGate, version: string, reason: Reason): Pla
 function giveApproval(gate: RolloutGate, version: string, reason: Reason): PlannedWrite {
   const annotations = { [APPROVE]: version, ...(reason && { [APPROVE_REASON]: reason }) };
   const known = gate.status?.approvals?.versions?.find((each) => each.version === version)?.count ?? 0;
-  const text = `Approved ${version} at ${nameOf(gate)} (${known} of ${gate.spec?.approvals?.required} approvals before yours)`;
+  const text = `Approved ${version} at ${nameOf(gate)} (${known} of ${gate.spec?.approvals?.required} approvals counted before)`;
   const body = { metadata: { annotations } };
   const write = patchWrite('RolloutGate', identityOf(gate), body, { text, brings: { version } });
   return withApprovalChange(write, gate, version, 'given');

@@ -52,8 +52,8 @@ function withRequest(before: Gate, planned: PlannedWrite): Gate {
 it('an approval reports the number of earlier ones', () => {
   const counted = { approvals: { required: 2, versions: [{ version: '1.2.0', count: 1, enough: false, given: [] }] } };
   const asking = rolloutGate({ approvals: { required: 2 } }, undefined, counted);
-  expect(request(approve(asking, '1.2.0', undefined)).text).toMatch(/ \(1 of 2 approvals before yours\)$/);
-  expect(request(approve(asking, '1.3.0', undefined)).text).toMatch(/ \(0 of 2 approvals before yours\)$/);
+  expect(request(approve(asking, '1.2.0', undefined)).text).toMatch(/ \(1 of 2 approvals counted before\)$/);
+  expect(request(approve(asking, '1.3.0', undefined)).text).toMatch(/ \(0 of 2 approvals counted before\)$/);
 });
 
 describe('closing a Gate', () => {
