@@ -111,7 +111,8 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
 
 /**
  * Whether a write can be decided without the object's source. It can if the object has the deployments of its
- * Rollouts, its source had fetched them at that time, and the write changes none of this.
+ * Rollouts, its source had fetched them at that time, and the write changes none of this. While such a source reads a
+ * new spec it counts as not fetched, and with it the write would suspend the object.
  */
 export function needsNoSource(
   object: FluxObject,

@@ -5,7 +5,7 @@ import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { requestOf } from '../../../dev/fakes/requests.ts';
 import { READS_AT_ONCE } from '../../../live/inParallel.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
-import { deployment, gate, kustomization, NOW, rollout } from '../../core/admission/objects.ts';
+import { deployment, gate, kustomization, NOW, ociRepository, rollout } from '../../core/admission/objects.ts';
 import { applier, openGate, resumedAlone } from '../../core/admission/writes.ts';
 import { send } from './call.ts';
 
@@ -93,6 +93,16 @@ it.each<[title: string, object: FluxObject, oldObject: FluxObject, reads: boolea
 ])('the source: %s', async (_, object, oldObject, isRead) => {
   const { reads } = await send(mutateFlux, { object, oldObject }, { objects: [rollout('my-app', '1.1.0', '1.0.0')] });
   expect(reads.some((read) => read.startsWith('ocirepositories'))).toBe(isRead);
+});
+
+it('no source that reads a new spec, for which the object would be suspended', async () => {
+  const deployed = deployment('my-app', 2, '1.1.0');
+  const status = { observedGeneration: 1, artifact: { revision: '1.1.0@sha256:a' } };
+  const source = ociRepository({ tag: '1.1.0' }, { deployed, status, generation: 2 });
+  const reading = { ...source, metadata: { ...source.metadata, name: 'apps' } };
+  const objects = [rollout('my-app', '1.1.0', '1.0.0'), reading];
+  const answer = await send(mutateFlux, { object: sourced({ path: './b' }), oldObject: sourced() }, { objects });
+  expect(answer.object?.spec?.suspend).toBeUndefined();
 });
 
 it('all Gates that may select the object, in a user’s write, whether the object is new, marked or neither', async () => {
