@@ -30,7 +30,14 @@ import { isSystemDeleter } from '../kube/users.ts';
 import { deploymentOf, deploymentText, isSetByGit, parseDeployments } from '../managedField/deployment.ts';
 import { managedFieldsOf, readManagedField, writeManagedFields } from '../managedField/managedFields.ts';
 import { setManagedFields } from '../managedField/setManagedFields.ts';
-import { bypassText, type Denial, managedFieldHint, revertWarning, subjectOf } from '../objectGates/gateTexts.ts';
+import {
+  areClosed,
+  bypassText,
+  type Denial,
+  managedFieldHint,
+  revertWarning,
+  subjectOf,
+} from '../objectGates/gateTexts.ts';
 import {
   escapesSelection,
   evaluateObjectGates,
@@ -260,10 +267,8 @@ function suspendedWarning(
       ? ['still suspended: a reference in gate.fluxcd.io/gates names no Gate; correct or remove it']
       : [];
   }
-  const [first, ...others] = closed.filter(({ ref }) => !isLimit(ref)).map(({ ref }) => refKey(ref));
-  if (first === undefined) return [];
-  const more = others.length > 0 ? ` and ${others.length} more are` : ' is';
-  return [`${kind} '${metadata.name ?? '(new)'}' is suspended: Gate '${first}'${more} closed`];
+  const gates = closed.filter(({ ref }) => !isLimit(ref));
+  return gates.length > 0 ? [`${kind} '${metadata.name ?? '(new)'}' is suspended: ${areClosed(gates)}`] : [];
 }
 
 /** The Warning for a user who resumes an object whose version is being fetched: it is resumed automatically. */

@@ -42,9 +42,13 @@ export function bypassedText(gate: NamespacedName): string {
 
 /** The Warning about a reverted write, the most important words first: Warnings are cut at 120 characters. */
 export function revertWarning(closed: readonly GateResult[]): string {
-  const [first, ...others] = closed.map((gate) => refKey(gate.ref));
-  const more = others.length > 0 ? ` and ${others.length} more are` : ' is';
-  return `not applied: Gate '${first}'${more} closed. Apply again after it opens; Git syncs retry automatically`;
+  return `not applied: ${areClosed(closed)}. Apply again after it opens; Git syncs retry automatically`;
+}
+
+/** `Gate 'shop/freeze' is closed`, or `Gate 'shop/freeze' and 2 more are closed`. */
+export function areClosed(closed: readonly GateResult[]): string {
+  const [first, ...others] = closed.map(({ ref }) => refKey(ref));
+  return `Gate '${first}'${others.length > 0 ? ` and ${others.length} more are` : ' is'} closed`;
 }
 
 export function subjectOf(object: FluxObject): string {

@@ -24,7 +24,13 @@ import { falseCondition, findCondition, type NewCondition, setConditions, trueCo
 import { formatTime } from '../kube/time.ts';
 import type { DeploymentDecision } from './decideDeployment.ts';
 import { type BakeConfig, bakeEnd, bakeUntil, failsAt } from './deployment/bake.ts';
-import { bakeSummary, deploymentSummary, MARKED_SUCCESSFUL, readyMessage } from './deployment/deploymentMessages.ts';
+import {
+  bakeSummary,
+  deploymentSummary,
+  HELD,
+  MARKED_SUCCESSFUL,
+  readyMessage,
+} from './deployment/deploymentMessages.ts';
 import { isInRecovery } from './deployment/entry.ts';
 import { type FailedCheck, healthChecksLeftOut, healthChecksMissing, notReady } from './deployment/healthChecks.ts';
 import { hasNoBake, isUnfinished } from './deployment/history.ts';
@@ -238,8 +244,9 @@ function startOf(head: HistoryEntry): string {
 
 function heldText({ waitingSince }: HistoryEntry, { deployTimeout }: BakeConfig): string {
   if (waitingSince === undefined) return '';
-  if (deployTimeout === undefined) return '. A Gate is closed, or an object is still suspended after its opening';
-  return `. deployTimeout has been paused since ${waitingSince}: a Gate is closed, or an object is still suspended after its opening`;
+  return deployTimeout === undefined
+    ? `. Held: ${HELD}`
+    : `. deployTimeout has been paused since ${waitingSince}: ${HELD}`;
 }
 
 function deadlineText({ deployTimeout }: BakeConfig, deadline: EpochMs | undefined, isRecovery: boolean): string {

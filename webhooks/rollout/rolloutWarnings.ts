@@ -10,7 +10,7 @@ import { healthCheckLabels } from '../../core/health/association.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { refKey, without } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
-import { bypassWarning } from '../../core/objectGates/gateTexts.ts';
+import { areClosed, bypassWarning } from '../../core/objectGates/gateTexts.ts';
 import { newRequests } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { rolloutGateApprovals, verdictsOn } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { isMoved } from '../../core/rollout/release/metadata.ts';
@@ -131,11 +131,10 @@ async function closedGateWarnings(
 ): Promise<string[]> {
   const isBypassed = mayBypass(rollout, rollout.status?.history?.[0], requested);
   const closed = await readClosedGatesOfRollouts([rollout], call);
-  const [first, ...others] = closed.filter((gate) => !isBypassed(gate));
-  if (!first && closed[0]) return [bypassWarning(requested, closed)];
-  if (!first) return [];
-  const more = others.length > 0 ? ` and ${others.length} more are` : ' is';
-  const waits = `version ${requested} waits: Gate '${refKey(first.ref)}'${more} closed`;
+  if (closed.length === 0) return [];
+  const blocking = closed.filter((gate) => !isBypassed(gate));
+  if (blocking.length === 0) return [bypassWarning(requested, closed)];
+  const waits = `version ${requested} waits: ${areClosed(blocking)}`;
   return repeatsReason(rollout, before) ? [waits, OLD_REASON] : [waits];
 }
 

@@ -12,11 +12,12 @@ export const APPLIED = 'No bake time configured, deployment completed once Flux 
 /** The text of `spec.initialVersion`. */
 export const RAN_BEFORE = 'Adopted without a bake: the version was running before this Rollout was created.';
 export const WAITING_FOR_HEALTH = 'Waiting for health checks to become healthy before starting bake.';
+/** Why a deployment makes no progress: a closed Gate, or the suspension that it left behind. */
+export const HELD = 'a Gate is closed, or an object is still suspended after its opening';
 /** Replaces WAITING_FOR_HEALTH while a closed Gate, or the suspension that it left behind, holds the deployment. */
-export const HELD_BY_GATE =
-  'Held: a Gate is closed, or an object is still suspended after its opening. The bake starts once the version is applied and healthy.';
+export const HELD_BY_GATE = `Held: ${HELD}. The bake starts once the version is applied and healthy.`;
 /** Replaces WAITING_TO_BE_APPLIED then. */
-export const HELD_BY_GATE_WITHOUT_BAKE = 'Held: a Gate is closed, or an object is still suspended after its opening.';
+export const HELD_BY_GATE_WITHOUT_BAKE = `Held: ${HELD}.`;
 export const BAKE_STARTED = 'Bake started, monitoring for errors.';
 export const BAKE_TIME_PASSED = 'Bake time completed successfully (no errors within bake time).';
 /** The message of a bake in recovery mode whose errors did not count. */
@@ -107,7 +108,7 @@ export function bakeSummary(head: HistoryEntry | undefined): string {
     case 'Deploying':
       return head.waitingSince === undefined
         ? 'Waiting for health checks to become healthy before starting bake'
-        : 'Held: a Gate is closed, or an object is still suspended after its opening';
+        : `Held: ${HELD}`;
     case 'InProgress':
       return 'Baking in progress, monitoring for errors';
     case 'Succeeded':
