@@ -1,13 +1,16 @@
 /** Whether the status of an object is out of date: then nothing reconciles it, and an explanation may be wrong. */
+import { AWAITS_ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
 import { OPENED } from '../../api/conditions.ts';
-import type { ImagePolicy } from '../../api/flux.ts';
+import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
+import { KINDS } from '../../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { gateRequestsOf } from '../../core/gate/gateRequests.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { findCondition } from '../../core/kube/conditions.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { parseTime } from '../../core/kube/time.ts';
+import { formatTime, parseTime } from '../../core/kube/time.ts';
+import { deploymentOf, isSameDeployment, isSetByGit, parseDeployments } from '../../core/managedField/deployment.ts';
 import { undiscoveredTag } from '../../core/rollout/release/discovery.ts';
 import { type Cause, causeIf } from './application.ts';
 
@@ -47,6 +50,24 @@ export function undiscoveredText(rollout: Rollout, policy: ImagePolicy | undefin
 export function isLongSelected({ metadata }: ImagePolicy, now: EpochMs): boolean {
   const times = (metadata.managedFields ?? []).flatMap(({ time }) => parseTime(time) ?? []);
   return now - Math.max(0, ...times) > MAX_DELAY_MS;
+}
+
+/**
+ * Why the object lacks the Rollout's newest deployment: the webhook has not set it within a minute. undefined if the
+ * object has it, or waits for a Gate or for its source.
+ */
+export function notSetText(object: FluxObject, rollout: Rollout, now: EpochMs): string | undefined {
+  const [head] = rollout.status?.history ?? [];
+  const deployment = deploymentOf(rollout);
+  const at = parseTime(head?.timestamp);
+  const isLate = head?.bakeStatus === 'Deploying' && at !== undefined && now - at > MAX_DELAY_MS;
+  if (!deployment || !isLate || isSetByGit(rollout) || object.spec?.suspend === true) return undefined;
+  const { [DEPLOYED]: carried, [AWAITS_ARTIFACT]: awaits } = object.metadata.annotations ?? {};
+  const isSet = parseDeployments(carried).some((each) => isSameDeployment(each, deployment));
+  if (isSet || awaits !== undefined || object.kind === KINDS.HelmRelease.kind) return undefined;
+  const name = `${object.kind} ${refKey(identityOf(object))}`;
+  const since = `${head.version.tag}, committed at ${formatTime(at)}`;
+  return `${name} does not have ${since}: the command doctor checks the webhook and Metacontroller`;
 }
 
 export function staleCauses(object: AnyObject, now: EpochMs): Cause[] {

@@ -20,6 +20,7 @@ import { undiscoveredText } from '../../client/explain/staleStatus.ts';
 import type { NextDeployment } from '../../core/gate/gateApprovals.ts';
 import { gateSelects, reachesBeyond, selectingGateLists } from '../../core/gate/gateSelection.ts';
 import { groupOf, identityOf, objectName, refKey, uniqueRefs } from '../../core/kube/names.ts';
+import { rolloutsOfObject } from '../../core/managedField/managedFields.ts';
 import { recordedRefs } from '../../core/objectGates/objectGates.ts';
 import { IMAGE_POLICY_NOT_FOUND } from '../../core/policy/imagePolicy.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
@@ -142,13 +143,21 @@ async function explainFlux(
 ): Promise<Explanation> {
   const { namespace, name } = identityOf(object);
   const { unread, get } = optionalReader(client);
-  const [binding, recorded, selecting] = await Promise.all([
+  const [binding, recorded, selecting, bound] = await Promise.all([
     known ?? readable(client.get<FluxBinding>({ ...FLUX_BINDINGS, namespace, name: objectName(object.kind, name) })),
     Promise.all(recordedRefs(object).map((ref) => get<Gate>('Gate', ref))),
     readSelecting(client, object),
+    Promise.all(
+      rolloutsOfObject(object).map((name) => readable(client.get<Rollout>({ ...ROLLOUTS, namespace, name }))),
+    ),
   ]);
+  const rollouts = bound.flatMap((rollout) => rollout ?? []);
   const gates = [...recorded.flatMap((gate) => gate ?? []), ...selecting];
-  return explainFluxObject(object, { binding, gates, selecting: uniqueRefs(selecting.map(identityOf)), unread }, now);
+  return explainFluxObject(
+    object,
+    { binding, gates, selecting: uniqueRefs(selecting.map(identityOf)), rollouts, unread },
+    now,
+  );
 }
 
 /** The Gates that select the object now, as far as the user may read them. */

@@ -4,7 +4,7 @@ import { GATE_CLOSED, READY } from '../../../api/conditions.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { governedKindOf } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
-import type { DeploymentRef, FluxBinding, Gate } from '../../../api/types.ts';
+import type { DeploymentRef, FluxBinding, Gate, Rollout } from '../../../api/types.ts';
 import { closedOf, closedText, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { byRefKey, groupOf, identityOf, without } from '../../../core/kube/names.ts';
@@ -15,9 +15,10 @@ import { readState } from '../../../core/objectGates/objectState.ts';
 import { applierWaitText } from '../../../core/suspension/applier.ts';
 import { fluxActions } from '../../actions/gateActions.ts';
 import { possibleActions } from '../../actions/offer.ts';
-import { type Cause, type Next, type ObjectRef, objectRef } from '../application.ts';
+import { type Cause, causeIf, type Next, type ObjectRef, objectRef } from '../application.ts';
 import { earlierFailure, fluxFailure } from '../fluxFailure.ts';
 import { type Unread, unreadTexts } from '../related.ts';
+import { notSetText } from '../staleStatus.ts';
 import type { Explanation } from './explanation.ts';
 
 interface FluxObjectContext {
@@ -26,12 +27,14 @@ interface FluxObjectContext {
   gates: readonly Gate[];
   /** The Gates that select the object now: its annotations may not record them yet. */
   selecting?: readonly NamespacedName[];
+  /** The Rollouts to which the object is bound. */
+  rollouts?: readonly Rollout[];
   unread: readonly Unread[];
 }
 
 export function explainFluxObject(
   object: FluxObject,
-  { binding, gates, selecting = [], unread }: FluxObjectContext,
+  { binding, gates, selecting = [], rollouts = [], unread }: FluxObjectContext,
   now: EpochMs,
 ): Explanation {
   const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
@@ -55,6 +58,7 @@ export function explainFluxObject(
       : []),
     ...(isSuspended && !isOurs ? [manualSuspensionCause(object, name)] : []),
     ...(failure ? [{ code: failure.reason, text: `${name} has failed: ${failure.message}` }] : []),
+    ...rollouts.flatMap((rollout) => causeIf('NotSet', notSetText(object, rollout, now))),
     ...(unreported.length > 0
       ? [notAppliedCause(name, unreported)]
       : bindingCauses(name, binding, closed.length > 0 || isReportBehind(binding, gatesByKey, now))),

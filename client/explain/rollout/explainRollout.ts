@@ -8,6 +8,7 @@ import { gatesOfBinding } from '../../../core/gate/gateRefs.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { refKey } from '../../../core/kube/names.ts';
+import { objectsOfRollout } from '../../../core/managedField/managedFields.ts';
 import { IMAGE_POLICY_NOT_FOUND } from '../../../core/policy/imagePolicy.ts';
 import { pinRecordOf } from '../../../core/record/pinRecord.ts';
 import { isInRecovery } from '../../../core/rollout/deployment/entry.ts';
@@ -21,6 +22,7 @@ import {
   type Application,
   type ApplicationState,
   type Cause,
+  causeIf,
   type DeploymentView,
   type FailureView,
   isFailedObject,
@@ -36,7 +38,7 @@ import {
   unreadTexts,
   watchesOtherNamespaces,
 } from '../related.ts';
-import { staleCauses } from '../staleStatus.ts';
+import { notSetText, staleCauses } from '../staleStatus.ts';
 import { STEP_KINDS } from '../stepKinds.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
@@ -66,7 +68,12 @@ export function explainRollout(rollout: Rollout, related: RelatedObjects, now: E
   const state = applicationState(rollout, waiting, steps);
   const failure = failureOf(rollout, steps);
   const known = causesOf(rollout, steps);
-  const causes = [...known, ...failureCauses(rollout, failure, known), ...staleCauses(rollout, now)];
+  const causes = [
+    ...known,
+    ...failureCauses(rollout, failure, known),
+    ...notSetCauses(rollout, related, now),
+    ...staleCauses(rollout, now),
+  ];
   const next = nextOf(rollout, bound, steps, waiting?.version);
   return {
     namespace,
@@ -92,6 +99,12 @@ export function explainRollout(rollout: Rollout, related: RelatedObjects, now: E
     unread: unreadTexts(unreadAbout(related, bound)),
     releases: status?.availableReleasesCount ?? status?.availableReleases?.length ?? 0,
   };
+}
+
+function notSetCauses(rollout: Rollout, { objects }: RelatedObjects, now: EpochMs): Cause[] {
+  const { name = '', namespace } = rollout.metadata;
+  const own = objectsOfRollout(name, objects).filter(({ metadata }) => metadata.namespace === namespace);
+  return own.flatMap((object) => causeIf('NotSet', notSetText(object, rollout, now)));
 }
 
 function stepsOf(

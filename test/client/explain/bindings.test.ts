@@ -1,14 +1,16 @@
 /** Flux objects of a version that is rolling out: their FluxBindings may report the version before. */
 import { describe, expect, it } from 'vitest';
+import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { trackOf } from '../../../client/board/row.ts';
 import { isOfDeployedVersion } from '../../../client/explain/application.ts';
+import { explainFluxObject } from '../../../client/explain/kinds/explainFluxObject.ts';
 import { explanationOf } from '../../../client/explain/kinds/explanation.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { bindingSteps } from '../../../client/explain/rollout/deploymentSteps.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { makeBinding } from '../../../core/binding/bindingSpec.ts';
-import { kustomization, rollout } from '../../core/admission/objects.ts';
+import { deployment, kustomization, rollout } from '../../core/admission/objects.ts';
 
 /** 1.1.0 is the newest deployment, with id 2. */
 const app: Rollout = rollout('my-app', '1.1.0', '1.0.0');
@@ -81,6 +83,45 @@ it('a Rollout that runs and that nothing reconciles says so', () => {
   expect(explanationOf(explainRollout(stale, NO_RELATED, 0), [])).toMatchObject({
     state: 'held',
     causes: [{ code: 'StatusOutOfDate', text }],
+  });
+});
+
+describe('of which a version is not set after a minute', () => {
+  const deploying: Rollout = { ...app, status: { ...app.status, history: [DEPLOYING] } };
+  const late = Date.parse(DEPLOYING.timestamp!) + 61_000;
+  const lacking = kustomization({ deployed: deployment('my-app', 1, '1.0.0') });
+  const text =
+    'Kustomization shop/web does not have 1.1.0, committed at 2026-03-04T09:00:00Z: the command doctor checks the webhook and Metacontroller';
+  const textOf = (object: FluxObject, of = deploying, now = late) =>
+    explainRollout(of, { ...NO_RELATED, objects: [object] }, now).causes.find(({ code }) => code === 'NotSet')?.text;
+
+  it('is a cause of the Rollout and of the object', () => {
+    expect(textOf(lacking)).toBe(text);
+    const { causes } = explainFluxObject(lacking, { gates: [], rollouts: [deploying], unread: [] }, late);
+    expect(causes).toEqual([{ code: 'NotSet', text }]);
+  });
+
+  it.each<[string, FluxObject, Rollout?, number?]>([
+    ['before', lacking, deploying, late - 2000],
+    ['if the object has it', kustomization({ deployed: deployment('my-app', 2, '1.1.0') })],
+    ['while the object is suspended', kustomization({ spec: { suspend: true } })],
+    [
+      'while its source fetches',
+      kustomization({
+        annotations: {
+          'rollout.kuberik.com/substitute.APP.from': 'my-app',
+          'rollout.kuberik.com/awaits-artifact': 'x',
+        },
+      }),
+    ],
+    [
+      'of a Rollout that writes back',
+      lacking,
+      { ...deploying, spec: { ...deploying.spec!, writeBack: { imagePolicy: 'x' } } },
+    ],
+    ['after the deployment', lacking, app],
+  ])('is none %s', (_, object, of, now) => {
+    expect(textOf(object, of, now)).toBeUndefined();
   });
 });
 
