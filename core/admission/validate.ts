@@ -3,16 +3,22 @@
  * decided.
  * Also decides whether an object may be deleted.
  */
-import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { DeploymentRef, Rollout } from '../../api/types.ts';
+import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
 import { type Bypass, freshReason } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
 import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
 import { isSystemDeleter } from '../kube/users.ts';
-import { deploymentOf, deploymentText, isSetByGit, parseDeployments } from '../managedField/deployment.ts';
+import {
+  deploymentOf,
+  deploymentsOn,
+  deploymentText,
+  isSetByGit,
+  parseDeployments,
+} from '../managedField/deployment.ts';
 import { fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
 import { bypassText, type Denial, subjectOf } from '../objectGates/gateTexts.ts';
 import { evaluateObjectGates, type ObjectGates } from '../objectGates/objectGates.ts';
@@ -104,6 +110,21 @@ const exclude = (what: string) => ({ text: `Exclude this ${what} from that webho
 // Managed fields (docs/reference/writes.md, W8).
 
 /**
+ * Whether a decorator's write can be verified without its Rollouts. Our mutating webhook is called for each such write
+ * and has set the fields together with the annotation, so another webhook has changed no field that still agrees with
+ * it. A bypass is verified with its Rollouts.
+ */
+export function agreesWithDeployed(object: FluxObject): boolean {
+  const state = readState(object)?.is;
+  const deployments = deploymentsOn(object);
+  const agrees = (field: ManagedField) => {
+    const deployed = deployments.get(field.rollout);
+    return deployed !== undefined && readManagedField(object, field) === deployed.version;
+  };
+  return (state === undefined || state === 'open') && managedFieldsOf(object).fields.every(agrees);
+}
+
+/**
  * The longest time between the mutating and the validating call of one request. If a version is deployed in between,
  * the field may still have the value of the previous deployment, or of the stored object.
  */
@@ -116,7 +137,7 @@ function verifyManagedFields(
   rollouts: ReadonlyMap<string, Rollout>,
   now: EpochMs,
 ): string[] {
-  const deployments = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
+  const deployments = deploymentsOn(object);
   // The variables of an atomic update follow the source, which may have an earlier deployment, or none yet.
   const isAtomic = object.metadata.annotations?.[ARTIFACT] !== undefined;
   return managedFieldsOf(object).fields.flatMap((field) => {
@@ -124,7 +145,7 @@ function verifyManagedFields(
     const head = deploymentOf(rollout);
     const value = readManagedField(object, field);
     if (!head || value === head.version || isSetByGit(rollout)) return [];
-    const carried = deployments.find((deployment) => deployment.rollout === field.rollout);
+    const carried = deployments.get(field.rollout);
     const before = deploymentOf(rollout, 1);
     const isKept = oldObject !== undefined && value === readManagedField(oldObject, field);
     if (isAtomic && (isKept || (carried && value === carried.version && isEarlier(carried, rollout)))) return [];

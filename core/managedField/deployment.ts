@@ -3,7 +3,8 @@
  * Rollout. The version is percent-encoded, since a hand-written history may contain anything.
  * `/git` follows if Git sets the field (spec.writeBack), so that it stays free when the Rollout is gone.
  */
-import { BYPASS_REASON, FORCE_DEPLOY } from '../../api/annotations.ts';
+import { BYPASS_REASON, DEPLOYED, FORCE_DEPLOY } from '../../api/annotations.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
 import type { DeploymentRef, Rollout } from '../../api/types.ts';
 import { isLegalTag, tagWord } from '../kube/tag.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
@@ -54,6 +55,12 @@ export function parseDeployments(text: string | undefined): DeploymentRef[] {
       return [];
     }
   });
+}
+
+/** The deployment of each Rollout in the annotation of an object; of several for one Rollout, the first. */
+export function deploymentsOn({ metadata }: Pick<KubeObject, 'metadata'>): Map<string, DeploymentRef> {
+  const deployments = parseDeployments(metadata.annotations?.[DEPLOYED]);
+  return new Map(deployments.reverse().map((deployment) => [deployment.rollout, deployment]));
 }
 
 /**

@@ -11,13 +11,13 @@ import type { TextWithCommands } from '../text/commands.ts';
 import { type AtomicUpdate, atomicUpdate, unhandledRequest, withArtifact } from './atomicUpdate.ts';
 import {
   deploymentOf,
+  deploymentsOn,
   deploymentText,
   deploymentWith,
   deployVersionCommand,
   formatDeployments,
   isSameVersion,
   isSetByGit,
-  parseDeployments,
   setByGit,
   withVersion,
 } from './deployment.ts';
@@ -248,12 +248,6 @@ function keepStored(field: ManagedField, context: FieldsContext): FieldDecision 
   // A Rollout that is created later adopts the object's current version, so the annotation names this one, not the old
   // one.
   return { value, deployment: withVersion(kept, value), warning };
-}
-
-/** The deployment of each Rollout in the object's annotation. */
-function deploymentsOn({ metadata }: FluxObject): Map<string, DeploymentRef> {
-  const deployments = parseDeployments(metadata.annotations?.[DEPLOYED]);
-  return new Map(deployments.reverse().map((deployment) => [deployment.rollout, deployment]));
 }
 
 function shortName(field: ManagedField): string {

@@ -183,7 +183,7 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
   const early = earlyDecision(object, stored, {}, true);
   if (early) return early === 'allowed' ? allowed() : deny(early, request, call);
 
-  const context = await readValidationContext(write, call);
+  const context = await readValidationContext(write, request, call);
   const oldObject = stored && withShrinkingEdits(object, stored, context);
   const denial = verifyWrite({ object, oldObject, context, user: request.userInfo.username });
   return denial ? denied(denial.reason, denialText(denial, write.namespace)) : allowed();

@@ -9,6 +9,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { holdsWrite, type WriteContext } from '../../core/admission/fluxWrite.ts';
+import { agreesWithDeployed } from '../../core/admission/validate.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { byRefKey, refKey, sortedByKey } from '../../core/kube/names.ts';
 import { managedFieldsOf, rolloutsOfObject, unboundRollouts } from '../../core/managedField/managedFields.ts';
@@ -68,13 +69,20 @@ async function readGatesOfWrite(write: Write, { userInfo }: AdmissionRequest, ca
  * The cluster's state for the validation of a write. The mutating webhook has run: its annotations name the Gates that
  * select the object, or a Gate that holds it.
  */
-export function readValidationContext(write: Write, call: WebhookCall): Promise<WriteContext> {
-  const readOthers = async () => ({ rollouts: await readBoundRollouts(write, call) });
+export function readValidationContext(
+  write: Write,
+  { userInfo }: AdmissionRequest,
+  call: WebhookCall,
+): Promise<WriteContext> {
+  const isByDecorator = userInfo.username === call.settings.metacontrollerUser;
+  const needsRollouts = !isByDecorator || !write.object || !agreesWithDeployed(write.object);
+  const readOthers = async () => (needsRollouts ? { rollouts: await readBoundRollouts(write, call) } : NO_OTHERS);
   return withOthersUnlessHeld(readGateContext(write, false, call), write, readOthers);
 }
 
 /** The inputs of a decision that aren't needed if a Gate holds the object. */
 type Others = Omit<WriteContext, keyof GateContext>;
+const NO_OTHERS: Others = { rollouts: new Map() };
 
 /**
  * The Gates, and the other inputs unless a Gate holds the object: the tenant decides how many Rollouts the object is
@@ -85,14 +93,13 @@ async function withOthersUnlessHeld(
   write: Write,
   readOthers: () => Promise<Others>,
 ): Promise<WriteContext> {
-  const none: Others = { rollouts: new Map() };
   const isHeld = readingGates.then((gates) => holdsWrite(gates, write));
   // Of an object that is marked as held, the other reads don't even begin.
-  if (readState(write.oldObject)?.is === 'closed' && (await isHeld)) return { ...(await readingGates), ...none };
+  if (readState(write.oldObject)?.is === 'closed' && (await isHeld)) return { ...(await readingGates), ...NO_OTHERS };
   const readingOthers = readOthers();
   // Not awaited if the object is held; then a failure must not end the process.
   readingOthers.catch(() => {});
-  const others = (await isHeld) ? none : await readingOthers;
+  const others = (await isHeld) ? NO_OTHERS : await readingOthers;
   return { ...(await readingGates), ...others };
 }
 

@@ -1,5 +1,6 @@
 /** Reads of the webhook for a write of a Flux object, in either of its calls. */
 import { expect, it } from 'vitest';
+import type { UserInfo } from '../../../api/admission.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { requestOf } from '../../../dev/fakes/requests.ts';
@@ -8,6 +9,8 @@ import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.t
 import { deployment, gate, kustomization, NOW, ociRepository, rollout } from '../../core/admission/objects.ts';
 import { applier, openGate, resumedAlone } from '../../core/admission/writes.ts';
 import { send } from './call.ts';
+
+const DECORATOR = { username: 'system:serviceaccount:metacontroller:metacontroller' };
 
 const following = (rollout: string, state?: string) =>
   kustomization({
@@ -41,15 +44,17 @@ it.each([
 });
 
 it('no list of Gates in the write by which a decorator suspends the object: a freeze concerns thousands', async () => {
-  const user = { username: 'system:serviceaccount:metacontroller:metacontroller' };
-  const marks = { object: following('before', 'closed: shop/freeze'), oldObject: following('before', 'open'), user };
+  const marks = {
+    object: following('before', 'closed: shop/freeze'),
+    oldObject: following('before', 'open'),
+    user: DECORATOR,
+  };
   const { reads } = await send(mutateFlux, marks, { objects: [gate('shop/freeze', { default: 'closed' })] });
   expect(reads).not.toContain('gates/*');
 });
 
 it('each Gate once in the write by which a decorator brings a version', async () => {
-  const user = { username: 'system:serviceaccount:metacontroller:metacontroller' };
-  const write = { object: following('next', 'open'), oldObject: following('before', 'open'), user };
+  const write = { object: following('next', 'open'), oldObject: following('before', 'open'), user: DECORATOR };
   const { reads } = await send(mutateFlux, write, { objects: [gate('shop/freeze', { default: 'opened' })] });
   expect(reads.filter((read) => read === 'gates/freeze')).toHaveLength(1);
 });
@@ -114,6 +119,31 @@ it('all Gates that may select the object, in a user’s write, whether the objec
   expect((await send(mutateFlux, { object: marked }, { objects: [] })).reads.sort()).toEqual(all);
   const plain = kustomization({ annotations: {} });
   expect((await send(mutateFlux, { object: plain }, { objects: [] })).reads.sort()).toEqual(all);
+});
+
+const deployed = (more: Record<string, string> = {}, version = '1.1.0') =>
+  kustomization({
+    annotations: { 'rollout.kuberik.com/substitute.APP.from': 'my-app', ...more },
+    deployed: deployment('my-app', 2, '1.1.0'),
+    substitute: { APP: version },
+  });
+
+it.each<[title: string, object: FluxObject, user: UserInfo | undefined, reads: boolean]>([
+  ['a decorator, with the version in the annotation', deployed(), DECORATOR, false],
+  ['a decorator, with another version', deployed({}, '9.9.9'), DECORATOR, true],
+  ['a decorator, without the annotation', kustomization({ substitute: { APP: '1.1.0' } }), DECORATOR, true],
+  ['a decorator, with neither annotation nor version', kustomization({ substitute: {} }), DECORATOR, true],
+  [
+    'a decorator, by which a deployment bypasses a Gate',
+    deployed({ 'gate.fluxcd.io/state': 'bypassing: shop/freeze' }),
+    DECORATOR,
+    true,
+  ],
+  ['a user', deployed(), undefined, true],
+])('the Rollout after other webhooks, in a write by %s', async (_, object, user, isRead) => {
+  const write = { object, oldObject: deployed({}, '1.0.0'), ...(user && { user }) };
+  const { reads } = await send(validateFlux, write, { objects: [rollout('my-app', '1.1.0', '1.0.0')] });
+  expect(reads.includes('rollouts/my-app')).toBe(isRead);
 });
 
 it('at most eight Gates and as many Rollouts at once: others share the connections', async () => {
