@@ -201,7 +201,7 @@ function denialOfFailedRead(error: unknown): AdmissionDecision | undefined {
   const { code, message } = error as { code?: unknown; message?: string };
   const isTemporary = typeof code === 'number' && (code === 0 || code === 429 || code >= 500);
   return isTemporary
-    ? denied('limit', `the Gates of this object can't be read: ${message}: try again later.`)
+    ? denied('limit', `the Gates of this object cannot be read (${message}): try again later.`)
     : undefined;
 }
 
@@ -222,7 +222,7 @@ export async function reviewOfUnread({ why, message, beginning }: UnreadBody): P
   if (uid === undefined) return undefined;
   // Never 409 or 422: docs/facts.md, F10.
   const [code, reason] = why === 'tooLarge' ? [413, 'RequestEntityTooLarge'] : [429, 'TooManyRequests'];
-  const text = `the webhook has not read this write, and can't check its Gates: ${message}: ${FIX[why]}`;
+  const text = `the webhook has not read this write (${message}), and so cannot check its Gates: ${FIX[why]}`;
   return {
     apiVersion: 'admission.k8s.io/v1',
     kind: 'AdmissionReview',

@@ -31,7 +31,7 @@ export const checkDelivery: Check = async ({ client }) => {
     return findingsOrFine(ABOUT, found, `by Kustomization ${namespace}/${name}, which admission does not govern`);
   } catch (error) {
     if (!isApiError(error, 403)) throw error;
-    return [notChecked(ABOUT, "you aren't allowed to read the objects by which Flux delivers this installation")];
+    return [notChecked(ABOUT, "you aren't allowed to read the objects by which Flux applies this installation")];
   }
 };
 
@@ -39,7 +39,7 @@ function governedFindings({ kind, metadata }: AnyObject): Finding[] {
   const keys = Object.keys(metadata.annotations ?? {});
   const ours = keys.find((key) => key.startsWith(ROLLOUT_PREFIX) || key.startsWith(GATE_PREFIX));
   if (!ours) return [];
-  const what = `${kind} ${metadata.namespace}/${metadata.name} delivers this installation`;
+  const what = `${kind} ${metadata.namespace}/${metadata.name} applies this installation`;
   const text = `${what} and has the annotation ${ours}: while admission is down, no repair comes from Git`;
   const fix = 'remove the annotation, or exclude its namespace from the Gate that selects it: docs/install.md, By Flux';
   return [problem(ABOUT, text, fix)];

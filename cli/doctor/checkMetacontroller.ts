@@ -137,7 +137,7 @@ export const checkControllers: Check = async (inputs) => {
     if (missing !== '') findings.push(problem(ABOUT, text, 'apply them again', apply));
   }
   if (notes().length > 0) return [...findings, ...notes()];
-  return findingsOrFine(ABOUT, findings, 'our controllers are registered');
+  return findingsOrFine(ABOUT, findings, 'the controllers of rollout-hooks are registered');
 };
 
 /** The time until the second read: a status may be behind for a moment. */
@@ -160,11 +160,11 @@ export const checkAwake: Check = async (inputs) => {
   };
   const first = await readBehind();
   if (!first) return notes();
-  if (first.length === 0) return [fine(ABOUT, 'it reconciles: every status is up to date'), ...notes()];
+  if (first.length === 0) return [fine(ABOUT, 'every status is up to date'), ...notes()];
   await wait(SECOND_READ_MS, undefined, { signal: inputs.signal });
   const second = new Set(await readBehind());
   const behind = first.filter((name) => second.has(name));
-  if (behind.length === 0) return [fine(ABOUT, 'it reconciles: every status is up to date now'), ...notes()];
+  if (behind.length === 0) return [fine(ABOUT, 'every status is up to date now'), ...notes()];
   const text = `It does not reconcile: the status of ${firstFew(behind, 3)} is out of date. Admission is not affected`;
   const fix = 'look at its Pods and its log: docs/install.md, Troubleshooting';
   return [problem(ABOUT, text, fix, 'kubectl -n metacontroller get pods')];

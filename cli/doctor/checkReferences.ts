@@ -103,7 +103,7 @@ export function absentFindings(of: ReferringObjects): Finding[] {
       gates,
       ({ spec }) => gatesOfBinding(spec).filter((ref) => !isLimit(ref)),
       ({ object, by, ref }) => [
-        `${targetOf(object)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: it is suspended`,
+        `${targetOf(object)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: the object is suspended`,
         'create the Gate: this prints the command',
         shell`${PROGRAM_WORD} why ${object.spec!.target.kind.toLowerCase()}/${nameWord(object.spec!.target.name)} -n ${by.namespace}`,
       ],

@@ -216,7 +216,7 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
   const outcome = setManagedFields({ ...context, object, oldObject });
   const { denials, warnings } = outcome;
   if (denials.length > 0) {
-    const text = denials.map((each) => each.text).join(' ');
+    const text = `${subjectOf(object)}: ${denials.map((each) => each.text).join(' ')}`;
     const commands = denials.flatMap((each) => each.commands ?? []);
     return { denial: { reason: 'managed_field', text, commands }, warnings };
   }

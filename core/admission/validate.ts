@@ -48,7 +48,7 @@ export function verifyWrite(write: Omit<FluxWrite, 'closed'>): Denial | undefine
     context.now,
   );
   if (problems.length === 0) return undefined;
-  return { reason: 'overwritten', text: `${problems.join('. ')}.`, hint: exclude('field') };
+  return { reason: 'overwritten', text: `${subjectOf(object)}: ${problems.join('. ')}.`, hint: exclude('field') };
 }
 
 function verifySuspended(object: FluxObject): Denial | undefined {

@@ -83,7 +83,7 @@ export function bypassProblem(
     return `${user} is a ServiceAccount and not listed in BYPASS_SERVICE_ACCOUNTS`;
   }
   // Name and reason stay in memory until the write is stored, which a forged request never is.
-  if (user.length > MAX_USER) return `users with names longer than ${MAX_USER} characters can't bypass Gates`;
+  if (user.length > MAX_USER) return `users with names longer than ${MAX_USER} characters cannot bypass Gates`;
   if (reason.length <= LIMITS.bypassReason) return undefined;
   return `the reason has ${reason.length} characters, and at most ${LIMITS.bypassReason} are allowed`;
 }

@@ -245,7 +245,7 @@ function whyNotAttempted({ status }: Kustomization, artifact: string | undefined
   const attempted = lastAttemptedRevision ?? applied;
   if (artifact === undefined || attempted === artifact) return undefined;
   if (applied === artifact)
-    return `revision ${artifact} is applied, ${attempted} was attempted since: waiting for ${artifact} to be applied again`;
+    return `revision ${artifact} was applied, then ${attempted} was attempted: waiting for Flux to apply ${artifact} again`;
   return `revision ${artifact} is fetched, ${applied ?? 'nothing'} is applied`;
 }
 

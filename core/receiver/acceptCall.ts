@@ -51,7 +51,7 @@ export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDe
 
   const { action, for: version } = body;
   if (action === 'open' && !openRequestHasEffect(gate, now)) {
-    return reject("a Gate with spec.approvals can't be opened by a request");
+    return reject('a Gate with spec.approvals cannot be opened by a request');
   }
   const reason = [by, body.reason].filter(Boolean).join(': ');
   const annotations: Record<string, string | null> = {

@@ -202,19 +202,20 @@ export function resumedAloneAt(wait: ApplierWait | undefined): EpochMs | undefin
 
 /**
  * The wait in a message:
- * `until Kustomization 'flux-system/apps' applies it again; its last attempt failed: BuildFailed`.
+ * `until Kustomization 'flux-system/apps' applies it again. That Kustomization's last attempt failed: BuildFailed`.
  */
 export function applierWaitText(wait: ApplierWait): string {
   const { namespace, name, since, state, reason } = wait;
   const text = `until Kustomization '${namespace}/${name}' applies it again`;
   const end = resumedAloneAt(wait);
-  const alone = end === undefined ? '' : `resumed without it at ${formatTime(end)}`;
-  if (state === 'Failing') return `${text}; its last attempt failed: ${reason}`;
-  if (state === 'Suspended') return `${text}, which is suspended; ${alone}`;
-  if (reason === NOT_LISTED) return `${text}, which does not list it in its inventory; ${alone}`;
-  if (state === 'Missing') return `${text}, which does not exist; ${alone}`;
-  if (state === 'Deleting') return `${text}, which is being deleted; ${alone}`;
-  if (state === 'Done') return `${text}; it has applied everything since the opening, but not this object; ${alone}`;
+  const alone = end === undefined ? '' : `: the object is resumed without it at ${formatTime(end)}`;
+  if (state === 'Failing') return `${text}. That Kustomization's last attempt failed: ${reason}`;
+  if (state === 'Suspended') return `${text}. That Kustomization is suspended${alone}`;
+  if (reason === NOT_LISTED) return `${text}. That Kustomization does not list the object in its inventory${alone}`;
+  if (state === 'Missing') return `${text}. That Kustomization does not exist${alone}`;
+  if (state === 'Deleting') return `${text}. That Kustomization is being deleted${alone}`;
+  if (state === 'Done')
+    return `${text}. That Kustomization has applied everything since the opening, except this object${alone}`;
   return `${text}, as requested at ${since}`;
 }
 

@@ -170,7 +170,7 @@ export function createSession(options: SessionOptions): Session {
       }
       const text = `the ${side} ${image.host} answers ${answer} to ${what}`;
       if (side === 'target' && status === 404) {
-        return new RegistryError(`${text}: create ${name} there, if that registry requires that`, 'NotFound');
+        return new RegistryError(`${text}: create ${name} there, if the registry requires it`, 'NotFound');
       }
       const failure = isTransient(status) ? 'Unavailable' : status === 404 ? 'NotFound' : 'Invalid';
       return new RegistryError(text, failure, { retryAfterMs: retryAfterMs(retryAfter) ?? 0 });

@@ -80,7 +80,7 @@ describe('a target that lies is found out, and the tag is not written', () => {
         response.writeHead(404).end('{"errors":[{"code":"NAME_UNKNOWN"}]}'),
       ),
       ends: 'NotFound',
-      message: /answers 404 NAME_UNKNOWN to the blob .*: create .*\/prod there, if that registry requires that$/,
+      message: /answers 404 NAME_UNKNOWN to the blob .*: create .*\/prod there, if the registry requires it$/,
     },
   ])('$title', async ({ meddle, ends, message }) => {
     release();

@@ -169,7 +169,7 @@ async function heldSourceWarning(sync: FluxObject, { cluster }: WebhookCall): Pr
     .catch(() => undefined);
   if (!source || !isSuspendedByUs(source)) return [];
   return [
-    `${ref.kind} '${namespace}/${ref.name}' is held by a closed Gate too and fetches nothing: bypass its Gates as well`,
+    `its source is held too and fetches nothing: also bypass the Gates of ${ref.kind} '${namespace}/${ref.name}'`,
   ];
 }
 

@@ -141,7 +141,7 @@ async function reachProblem(
 const MAX_OBJECTS_IN_DENIAL = 3;
 
 const APPROVALS_BEFORE_DELETION =
-  "A request can't open it, because it has spec.approvals: first remove each reference to it, and its spec.selects.";
+  'A request cannot open it, because it has spec.approvals: first remove each reference to it, and its spec.selects.';
 
 async function validateGateDelete(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const stored = (request.oldObject ?? undefined) as Gate | undefined;

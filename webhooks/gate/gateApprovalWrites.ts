@@ -65,7 +65,7 @@ export function openingProblem(
   const opens = accepted.some(({ action }) => action === 'open');
   if (!opens || openRequestHasEffectIn(gate, old, now) || isServiceAccount(userInfo.username)) return undefined;
   return {
-    text: "a Gate with spec.approvals can't be opened by a request: approve a version of a Rollout that requires it.",
+    text: 'a Gate with spec.approvals cannot be opened by a request: approve a version of a Rollout that requires it.',
     commands: [approveGateCommand(gate)],
   };
 }

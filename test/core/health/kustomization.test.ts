@@ -91,7 +91,7 @@ const CASES: Record<string, Case[]> = {
     on(
       'of the artifact between, after a rollback to the one that was applied last',
       notBegun(
-        `revision ${NEW} is applied, 1.2.0@sha256:ccc was attempted since: waiting for ${NEW} to be applied again`,
+        `revision ${NEW} was applied, then 1.2.0@sha256:ccc was attempted: waiting for Flux to apply ${NEW} again`,
       ),
       { kustomization: failing('ReconciliationFailed', { applied: NEW, attempted: '1.2.0@sha256:ccc' }) },
     ),

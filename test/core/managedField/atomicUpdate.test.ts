@@ -297,5 +297,7 @@ it('an edit of the variable is denied while the first deployment is rolling out'
   const context = contextOf(source('1.1.0', 2, 'dev', { behind: true }));
   const unbound = (app: string) => kustomization({ annotations: OWN, substitute: { APP: app }, spec: SOURCE });
   const outcome = decide({ object: unbound('6.6.6'), oldObject: unbound('dev'), context, user: 'admin' });
-  expect(outcome.denial).toMatch(/^spec\.postBuild\.substitute\.APP cannot be set to '6\.6\.6': Rollout '/);
+  expect(outcome.denial).toMatch(
+    /^Kustomization 'shop\/web': spec\.postBuild\.substitute\.APP cannot be set to '6\.6\.6': Rollout '/,
+  );
 });

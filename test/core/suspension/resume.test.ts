@@ -60,20 +60,20 @@ describe('an object that waits for its Kustomization', () => {
 });
 
 it.each([
-  [failing, 'its last attempt failed: BuildFailed'],
+  [failing, "That Kustomization's last attempt failed: BuildFailed"],
   [
     done,
-    'it has applied everything since the opening, but not this object; resumed without it at 2026-03-04T10:00:00Z',
+    'That Kustomization has applied everything since the opening, except this object: the object is resumed without it at 2026-03-04T10:00:00Z',
   ],
-  [suspended, 'which is suspended; resumed without it at 2026-03-04T10:02:00Z'],
-  [undefined, 'which does not exist; resumed without it at 2026-03-04T10:02:00Z'],
+  [suspended, 'That Kustomization is suspended: the object is resumed without it at 2026-03-04T10:02:00Z'],
+  [undefined, 'That Kustomization does not exist: the object is resumed without it at 2026-03-04T10:02:00Z'],
   [
     { ...done, metadata: { ...done.metadata, deletionTimestamp: SINCE } },
-    'which is being deleted; resumed without it at 2026-03-04T10:00:00Z',
+    'That Kustomization is being deleted: the object is resumed without it at 2026-03-04T10:00:00Z',
   ],
 ])('people read which one, why, and until when: %#', (applier, why) => {
   const [awaits] = said(applier);
   expect(parseTime(awaits!.stateSince)).toBe(NOW);
-  expect(applierWaitText(awaits!)).toMatch(/^until Kustomization 'flux-system\/apps' applies it again[,;] /);
+  expect(applierWaitText(awaits!)).toMatch(/^until Kustomization 'flux-system\/apps' applies it again\. /);
   expect(applierWaitText(awaits!)).toContain(why);
 });

@@ -240,7 +240,8 @@ describe('an object that a Kustomization applies', () => {
     cluster.applier = tried('False', 'BuildFailed');
     await cluster.bind();
     await cluster.settle();
-    const why = "ntil Kustomization 'flux-system/apps' applies it again; its last attempt failed: BuildFailed";
+    const why =
+      "ntil Kustomization 'flux-system/apps' applies it again. That Kustomization's last attempt failed: BuildFailed";
     expect(condition(cluster.object, 'Approved')).toMatchObject({
       status: 'True',
       reason: 'GatesOpen',

@@ -39,7 +39,7 @@ it('doctor finds problems that can’t be repaired, since it calls admission', a
     });
   await annotate('anything');
   await expect(reader.run('kubectl rollouts doctor')).rejects.toThrow(
-    'Kustomization flux-system/rollout-hooks delivers this installation and has the annotation rollout.kuberik.com/note',
+    'Kustomization flux-system/rollout-hooks applies this installation and has the annotation rollout.kuberik.com/note',
   );
   await annotate(null);
 });

@@ -117,9 +117,7 @@ describe('a bypass', () => {
     const held = { annotations, spec: { suspend: true } };
     const source = (parts: typeof held | object) => ociRepository({ tag: '1.0.0' }, parts);
     const ref = { kind: 'OCIRepository', name: 'web' };
-    const told = [
-      "OCIRepository 'shop/web' is held by a closed Gate too and fetches nothing: bypass its Gates as well",
-    ];
+    const told = ["its source is held too and fetches nothing: also bypass the Gates of OCIRepository 'shop/web'"];
     it.each<[string, Record<string, unknown>, FluxObject[], string[]]>([
       ['a Kustomization', { sourceRef: ref }, [source(held)], told],
       ['a HelmRelease by chartRef', { sourceRef: undefined, chartRef: ref }, [source(held)], told],

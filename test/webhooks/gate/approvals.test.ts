@@ -281,7 +281,7 @@ describe('a request to open a Gate with approvals', () => {
     const { allowed, message } = await written(annotate as Record<string, string>);
     expect([allowed, message]).toEqual([
       false,
-      expect.stringContaining("a Gate with spec.approvals can't be opened by a request"),
+      expect.stringContaining('a Gate with spec.approvals cannot be opened by a request'),
     ]);
   });
 });
