@@ -102,7 +102,8 @@ type Hold =
   | 'opening'
   | 'fetching'
   | 'byGate'
-  | 'manually';
+  | 'manually'
+  | 'deleting';
 
 const HEADLINES: Record<Hold, string> = {
   held: 'held by a closed Gate',
@@ -114,12 +115,14 @@ const HEADLINES: Record<Hold, string> = {
   fetching: 'suspended until its source has fetched the version',
   byGate: 'held by a Gate',
   manually: 'suspended manually',
+  deleting: 'is being deleted',
 };
 
 /** `isOpen`: whether all its Gates are open, as far as they may be read. */
 function holdOf(object: FluxObject, isClosed: boolean, isOpen: boolean): Hold | undefined {
   const state = readState(object)?.is;
   const { [SUSPENDED]: previous, [AWAITS_ARTIFACT]: awaits } = object.metadata.annotations ?? {};
+  if (object.metadata.deletionTimestamp) return 'deleting';
   if (object.spec?.suspend !== true) {
     if (!isClosed) return undefined;
     return state === 'bypassed' ? state : state === 'bypassing' ? 'deploymentBypasses' : 'notSuspended';
@@ -141,7 +144,7 @@ const WHEN_LATE: Partial<Record<Hold, string>> = {
 function nextOf(closed: readonly GateResult[], held: Hold | undefined): Next | undefined {
   const late = held && WHEN_LATE[held];
   if (late) return { text: late };
-  if (closed.length === 0) return undefined;
+  if (closed.length === 0 || held === 'deleting') return undefined;
   const openings = closed.flatMap(({ opensAt }) => opensAt ?? []);
   return openings.length === closed.length
     ? { text: 'its Gates open automatically', at: formatTime(Math.max(...openings)) }
@@ -149,6 +152,8 @@ function nextOf(closed: readonly GateResult[], held: Hold | undefined): Next | u
 }
 
 function gateCauses(name: string, closed: readonly GateResult[], held: Hold | undefined): Cause[] {
+  if (held === 'deleting')
+    return [{ code: 'Deleting', text: `${name} is being deleted: Gates neither suspend nor resume it now` }];
   if (closed.length === 0 || !held) return [];
   const text = closedText(closed);
   if (held === 'notSuspended') return [{ code: 'NotSuspended', text: `${name} is not suspended yet although ${text}` }];
