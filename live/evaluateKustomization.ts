@@ -8,7 +8,7 @@ import type { AnyObject, EpochMs, KubeObject, NamespacedName } from '../api/kube
 import type { AccessReviewer, ClusterReader, HookCall, ResourceRef } from '../api/ports.ts';
 import type { HealthCheck, Rollout } from '../api/types.ts';
 import { howToAllow, mayBeWatched, mayBeWatchedFromElsewhere } from '../core/health/consent.ts';
-import { healthyUntil, type Verdict } from '../core/health/healthStatus.ts';
+import { healthyUntil, seenHealthy, type Verdict } from '../core/health/healthStatus.ts';
 import {
   appliedSelector,
   applyingAccount,
@@ -79,7 +79,7 @@ export async function evaluateKustomization(
     returns: returnsToVersion(observed),
     healthyUntil: healthyUntil(healthCheck.status, now),
     firstFailedAttempt: parseTime(healthCheck.status?.firstFailedAttempt),
-    unseen: longestUnseen(healthCheck, rests),
+    seenHealthy: seenHealthy(healthCheck.status, longestUnseen(healthCheck, rests), now),
     gracePeriod: gracePeriod(healthCheck),
     ignoresMissing: settings.kuberikCompat ?? false,
   };

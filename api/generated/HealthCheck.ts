@@ -108,6 +108,10 @@ export interface HealthCheck {
      */
     lastHealthyTime?: string;
     /**
+     * When status became Healthy, before lastHealthyTime.
+     */
+    healthySince?: string;
+    /**
      * For class kustomization, when Flux's first attempt failed since status was last Healthy. A later one makes it Unhealthy.
      */
     firstFailedAttempt?: string;

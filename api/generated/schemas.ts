@@ -1653,6 +1653,9 @@ export const SCHEMAS: Record<string, object> = {
      "lastHealthyTime": {
       "type": "string"
      },
+     "healthySince": {
+      "type": "string"
+     },
      "firstFailedAttempt": {
       "type": "string"
      },

@@ -49,6 +49,7 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
   const failed = verdict.health === 'Unhealthy' && !(verdict.absent && wasAlwaysAbsent(before));
   const errorTime = failed ? errorTimeAfter(before, verdict.failedAt, now) : lastErrorTime;
   const wasHealthy = before?.status === 'Healthy' ? formatTime(now) : before?.lastHealthyTime;
+  const healthySince = before?.status === 'Healthy' ? before.lastChangeTime : before?.healthySince;
   const failedAttempt =
     verdict.firstFailedAttempt === undefined ? before?.firstFailedAttempt : formatTime(verdict.firstFailedAttempt);
   const changeTime = status === before?.status ? lastChangeTime : changedAfter(lastChangeTime, now, 0);
@@ -57,6 +58,7 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
     message: messageOf(verdict, status),
     ...(errorTime && { lastErrorTime: errorTime }),
     ...(status !== 'Healthy' && wasHealthy && { lastHealthyTime: wasHealthy }),
+    ...(status !== 'Healthy' && healthySince && { healthySince }),
     ...(status !== 'Healthy' && failedAttempt && { firstFailedAttempt: failedAttempt }),
     ...(changeTime && { lastChangeTime: changeTime }),
     ...steadyAfter(before, verdict),
@@ -74,6 +76,18 @@ function steadyAfter(before: HealthStatus | undefined, verdict: Verdict): Pick<H
 /** The end of the time in which the check was Healthy since its last reset; undefined if it was not. */
 export function healthyUntil(before: HealthStatus | undefined, now: EpochMs): EpochMs | undefined {
   return before?.status === 'Healthy' ? now : parseTime(before?.lastHealthyTime);
+}
+
+/**
+ * The last time at which the check certainly was Healthy since its last reset; undefined if it was not.
+ * @param unseen the most milliseconds between two evaluations
+ */
+export function seenHealthy(before: HealthStatus | undefined, unseen: number, now: EpochMs): EpochMs | undefined {
+  const until = healthyUntil(before, now);
+  if (until === undefined) return undefined;
+  const since = parseTime(before?.status === 'Healthy' ? before.lastChangeTime : before?.healthySince);
+  // Stored times have whole seconds: a change in the same second may be later.
+  return Math.max(until - unseen, (since ?? Number.NEGATIVE_INFINITY) - 1000);
 }
 
 /** Whether only the absence of the Kustomization was reported since the last reset. */

@@ -22,13 +22,12 @@ export function keepsPods({ apiVersion, kind }: Pick<AnyObject, 'apiVersion' | '
  */
 export function brokenSince(
   object: AnyObject,
-  { now, healthyUntil, unseen, gracePeriod }: HealthContext,
+  { now, healthyUntil, seenHealthy, gracePeriod }: HealthContext,
 ): EpochMs | undefined {
-  if (healthyUntil === undefined || now < healthyUntil + gracePeriod) return undefined;
+  if (healthyUntil === undefined || seenHealthy === undefined || now < healthyUntil + gracePeriod) return undefined;
   if (!keepsPods(object)) return undefined;
   const changed = lastSpecChange(object);
-  // A stored time has whole seconds.
-  return changed === undefined || changed <= healthyUntil - unseen ? healthyUntil : undefined;
+  return changed === undefined || changed <= seenHealthy ? healthyUntil : undefined;
 }
 
 /**

@@ -14,9 +14,10 @@ export interface HealthContext {
   /** The end of Flux's first failed attempt since everything was healthy, or since the last reset. */
   firstFailedAttempt: EpochMs | undefined;
   /**
-   * The most milliseconds between two evaluations: a change this long before `healthyUntil` may have ended the health.
+   * The last time at which everything certainly was healthy: a later change may have ended the health. Evaluations that
+   * find no change are not stored.
    */
-  unseen: number;
+  seenHealthy: EpochMs | undefined;
   /**
    * Milliseconds for which a complete workload may be unready, an applied object missing, or Flux's attempts may fail,
    * without a failure.

@@ -59,14 +59,14 @@ export function podQueries(objects: readonly ObjectHealth[]): PodQuery[] {
 export function healthWithPods(
   { workload, atMost }: PodQuery,
   pods: readonly Pod[],
-  { healthyUntil = 0, unseen }: HealthContext,
+  { seenHealthy = 0 }: HealthContext,
 ): ObjectHealth {
   const counted = pods.filter(isCountedPod);
   const isSpared =
     workload.hasLostPods === true &&
     pods.length < atMost &&
     counted.length >= wantedPods(workload.resource.object) &&
-    !counted.some((pod) => !isReady(pod) && isToBlame(pod, healthyUntil - unseen));
+    !counted.some((pod) => !isReady(pod) && isToBlame(pod, seenHealthy));
   return { ...workload, cause: causeOf(pods), ...(isSpared && { health: 'pending', failedAt: undefined }) };
 }
 

@@ -180,7 +180,7 @@ export function healthContext(fields: Partial<HealthContext> = {}): HealthContex
     returns: false,
     healthyUntil: undefined,
     firstFailedAttempt: undefined,
-    unseen: 60_000,
+    seenHealthy: fields.healthyUntil === undefined ? undefined : fields.healthyUntil - 60_000,
     gracePeriod: 60_000,
     ignoresMissing: false,
     ...fields,

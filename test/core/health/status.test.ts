@@ -83,9 +83,19 @@ describe('the status after a result', () => {
       is('Unhealthy', 'trying', ELEVEN, ELEVEN),
     ],
     ['what Flux applies once more stays Healthy, to the word', good(ELEVEN, TEN), AGAIN, good(ELEVEN, TEN)],
-    ['work of Flux does not interrupt the health of the objects', good(TEN), FLUX, steady('Pending', 'flux', NOON)],
+    [
+      'work of Flux does not interrupt the health of the objects',
+      good(TEN),
+      FLUX,
+      { ...steady('Pending', 'flux', NOON), healthySince: at(TEN) },
+    ],
     ['nor does it at its end', steady('Pending', 'flux', ELEVEN), HEALTHY, steady('Healthy', 'good', NOON)],
-    ['nor the next time', steady('Healthy', 'good', ELEVEN), FLUX, steady('Pending', 'flux', NOON)],
+    [
+      'nor the next time',
+      steady('Healthy', 'good', ELEVEN),
+      FLUX,
+      { ...steady('Pending', 'flux', NOON), healthySince: at(ELEVEN) },
+    ],
     [
       'an object that is not ready does',
       steady('Pending', 'flux', ELEVEN),

@@ -97,10 +97,10 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
       const managedFields = [{ manager: 'other', operation: 'Update', time: at(changedAt), ...change }];
       return { ...found, metadata: { ...found.metadata, managedFields }, spec: { replicas: 2 } } as KubeObject;
     };
-    const healthSince = async (baking: object[], object: KubeObject) => {
+    const healthSince = async (since: string, baking: object[], object: KubeObject) => {
       const rollouts = baking.map((head) => rollout(head, { healthCheckSelector: { selector: {} } }));
       const reader = cluster([applied, object]);
-      const healthy = healthCheck({ status: { status: 'Healthy', lastChangeTime: at('11:30:00') } });
+      const healthy = healthCheck({ status: { status: 'Healthy', lastChangeTime: at(since) } });
       const seen = (await syncOnce(healthy, reader, rollouts)).status as HealthCheck['status'];
       const later = (await syncOnce(healthCheck({ status: seen! }), reader, rollouts, NOW + 61_000)).status;
       return [seen, later ?? seen].map((status) => (status as HealthCheck['status'])?.status);
@@ -114,8 +114,10 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
       ['it was scaled before the last evaluation', [baking], { subresource: 'scale' }, '11:58:30', 'Unhealthy'],
       ['it was scaled while the deployment waits', [deploying], { subresource: 'scale' }, '11:52:00', 'Pending'],
       ['it was scaled while the check was at rest', [], { subresource: 'scale' }, '11:52:00', 'Pending'],
-    ])('%s', async (_, heads, change, changedAt, health) => {
-      expect(await healthSince(heads, startsAfter(change, changedAt))).toEqual(['Pending', health]);
+      ['it was healthy with this spec, for a moment', [baking], {}, '11:59:40', 'Unhealthy', '11:59:45'],
+      ['it was restarted in the second in which it was healthy', [baking], {}, '11:59:45', 'Pending', '11:59:45'],
+    ])('%s', async (_, heads, change, changedAt, health, since = '11:30:00') => {
+      expect(await healthSince(since, heads, startsAfter(change, changedAt))).toEqual(['Pending', health]);
     });
   });
 
