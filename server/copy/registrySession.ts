@@ -4,7 +4,7 @@
  */
 import { type Dispatcher, request } from 'undici';
 import { retryAfterMs } from '../http/retryAfter.ts';
-import { authorize } from '../registry/authorize.ts';
+import { createLogin } from '../registry/authorize.ts';
 import type { Credentials } from '../registry/dockerConfig.ts';
 import { RegistryError } from '../registry/error.ts';
 import { type BoundedRequest, boundedFetch, type RegistryAnswer, unreachable } from '../registry/http.ts';
@@ -87,28 +87,15 @@ export function createSession(options: SessionOptions): Session {
   const base = new URL(`${insecure ? 'http' : 'https'}://${image.host}/v2/${image.repository}/`);
   const scopes = [`repository:${image.repository}:${side === 'source' ? 'pull' : 'pull,push'}`];
   if (options.mountFrom) scopes.push(`repository:${options.mountFrom}:pull`);
-  let authorization = credentials?.kind === 'registryToken' ? `Bearer ${credentials.token}` : undefined;
-
   const connections = () => ({ dispatcher: agent, signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]) });
   const url = (where: Where) => (typeof where === 'string' ? new URL(where, base) : where);
-  const withLogin = (headers: object | undefined) => ({
-    'user-agent': 'rollout-hooks',
-    ...headers,
-    ...(authorization && { authorization }),
-  });
-
-  async function logIn(challenge: string | null): Promise<void> {
-    authorization = await authorize({ image, insecure, credentials, scopes }, challenge, connections());
-  }
+  const login = createLogin({ image, insecure, credentials, scopes }, connections);
+  const withLogin = (headers?: object) => ({ 'user-agent': 'rollout-hooks', ...headers, ...login.headers() });
 
   async function requestOnce(where: Where, rest: Partial<BoundedRequest>): Promise<RegistryAnswer> {
-    const send = () =>
-      boundedFetch({ maxBytes: 0, ...rest, url: url(where), headers: withLogin(rest.headers), ...connections() });
-    let answer = await send();
-    if (answer.status === 401) {
-      await logIn(answer.headers.get('www-authenticate'));
-      answer = await send();
-    }
+    const answer = await login.send(() =>
+      boundedFetch({ maxBytes: 0, ...rest, url: url(where), headers: withLogin(rest.headers), ...connections() }),
+    );
     if (isTransient(answer.status)) {
       throw session.refusal(answer.status, `${rest.method ?? 'GET'} ${pathOf(url(where))}`, {
         code: answer.errorCode,
@@ -149,7 +136,7 @@ export function createSession(options: SessionOptions): Session {
         const response = await send();
         if (response.statusCode !== 401) return response;
         await response.body.dump();
-        await logIn(textOf(response.headers['www-authenticate']));
+        await login.renew(textOf(response.headers['www-authenticate']));
         // A stream can't be sent twice, so this attempt fails. The next one has the login.
         if (rest.body) throw new RegistryError(`${image.host} requires another login`, 'Denied', { transient: true });
         return send();

@@ -1,4 +1,4 @@
-/** The Authorization header that a registry requires: Basic, or a token of its token server. */
+/** The login that a registry requires: Basic, or a token of its token server. */
 import type { Credentials } from './dockerConfig.ts';
 import { RegistryError } from './error.ts';
 import { boundedFetch, type Connections, parseJson, type RegistryAnswer } from './http.ts';
@@ -6,7 +6,7 @@ import type { Image } from './image.ts';
 
 const MAX_TOKEN_BYTES = 256 * 1024;
 
-interface Login {
+interface Account {
   image: Image;
   /** Plain HTTP. */
   insecure: boolean;
@@ -16,12 +16,32 @@ interface Login {
 }
 
 /**
- * The header for a request to the registry.
- * @param challenge the header WWW-Authenticate of a 401
+ * The login of requests to one repository. `send` sends a request, and again with `headers` if the registry answers
+ * 401; `renew` logs in by the header WWW-Authenticate of a 401.
  * @throws RegistryError, without secrets
  */
-export async function authorize(login: Login, challenge: string | null, connections: Connections): Promise<string> {
-  const { image, insecure, credentials } = login;
+export function createLogin(account: Account, connections: () => Connections) {
+  const { credentials } = account;
+  let authorization = credentials?.kind === 'registryToken' ? `Bearer ${credentials.token}` : undefined;
+
+  async function renew(challenge: string | null): Promise<void> {
+    authorization = await authorize(account, challenge, connections());
+  }
+
+  return {
+    renew,
+    headers: () => ({ ...(authorization && { authorization }) }),
+    async send(request: () => Promise<RegistryAnswer>): Promise<RegistryAnswer> {
+      const answer = await request();
+      if (answer.status !== 401) return answer;
+      await renew(answer.headers.get('www-authenticate'));
+      return request();
+    },
+  };
+}
+
+async function authorize(account: Account, challenge: string | null, connections: Connections): Promise<string> {
+  const { image, insecure, credentials } = account;
   const requested = parseChallenge(challenge);
   if (!requested) {
     const known = 'only Basic and Bearer are supported';
@@ -37,7 +57,7 @@ export async function authorize(login: Login, challenge: string | null, connecti
     const instead = 'sign in with username and password, or use a registry with a token server in its own domain';
     throw new RegistryError(`${image.host} names a token server that is not its own: ${instead}`, 'Denied');
   }
-  const answer = await fetchToken(realm, requested, login, connections);
+  const answer = await fetchToken(realm, requested, account, connections);
   if (answer.status !== 200) {
     const failure = answer.status === 429 || answer.status >= 500 ? 'Unavailable' : 'Denied';
     throw new RegistryError(`the token server ${realm.host} answers ${answer.status}`, failure);
@@ -54,7 +74,7 @@ export async function authorize(login: Login, challenge: string | null, connecti
 function fetchToken(
   realm: URL,
   { service }: Challenge & { scheme: 'bearer' },
-  { credentials, scopes }: Login,
+  { credentials, scopes }: Account,
   connections: Connections,
 ): Promise<RegistryAnswer> {
   if (credentials?.kind === 'identityToken') {

@@ -1,6 +1,6 @@
 /** Manifests of an OCI distribution registry: anonymous, Basic and Bearer token authentication. */
 import { createHash } from 'node:crypto';
-import { authorize } from './authorize.ts';
+import { createLogin } from './authorize.ts';
 import type { Credentials } from './dockerConfig.ts';
 import { RegistryError } from './error.ts';
 import { boundedFetch, type Connections, parseJson, type RegistryAnswer } from './http.ts';
@@ -43,20 +43,12 @@ export async function fetchManifest(request: ManifestRequest): Promise<Manifest>
 async function fetchThrough(request: ManifestRequest, connections: Connections): Promise<Manifest> {
   const { image, reference, insecure, credentials } = request;
   const url = new URL(`${insecure ? 'http' : 'https'}://${image.host}/v2/${image.repository}/manifests/${reference}`);
-  const get = (authorization?: string) =>
-    boundedFetch({
-      url,
-      headers: { accept: ACCEPT, ...(authorization && { authorization }) },
-      maxBytes: MAX_MANIFEST_BYTES,
-      ...connections,
-    });
-
-  let answer = await get(credentials?.kind === 'registryToken' ? `Bearer ${credentials.token}` : undefined);
-  if (answer.status === 401) {
-    const scopes = [`repository:${image.repository}:pull`];
-    const challenge = answer.headers.get('www-authenticate');
-    answer = await get(await authorize({ image, insecure, credentials, scopes }, challenge, connections));
-  }
+  const scopes = [`repository:${image.repository}:pull`];
+  const login = createLogin({ image, insecure, credentials, scopes }, () => connections);
+  const headers = () => ({ accept: ACCEPT, ...login.headers() });
+  const answer = await login.send(() =>
+    boundedFetch({ url, headers: headers(), maxBytes: MAX_MANIFEST_BYTES, ...connections }),
+  );
   return manifestOf(answer, request);
 }
 
