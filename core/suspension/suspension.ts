@@ -59,7 +59,8 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
   if (object.metadata.annotations?.[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
   // An object that bypasses the Gates gets the state too: once its deployment is applied, the webhook suspends it.
   const closed = formatState({ is: 'closed', gates: gates.causes });
-  const heldState = isMarked && !isBypassing ? undefined : markToWrite(object, closed, now);
+  const markOfHeld = isMarked ? undefined : markToWrite(object, closed, now);
+  const heldState = isBypassing ? withMinute(closed, now) : markOfHeld;
   const state = gates.causes.length > 0 ? heldState : stateOnceOpen(object, gates, now);
   if (state !== undefined) annotations[GATE_STATE] = state;
   return { annotations, isBypassing, requeueAt: earliestTime(gates.all.map(({ until }) => until)) };
@@ -81,7 +82,14 @@ function stateOnceOpen(object: FluxObject, { all }: ObjectGates, now: EpochMs): 
 
 /** The mark to write on an object that is not suspended or resumed as the mark requires; undefined if it is written. */
 function markToWrite(object: FluxObject, mark: string, now: EpochMs): string | undefined {
-  return triggerValue(object.metadata.annotations?.[GATE_STATE], mark, '@', now);
+  return triggerValue(object.metadata.annotations?.[GATE_STATE], mark, BEFORE_MINUTE, now);
+}
+
+const BEFORE_MINUTE = '@';
+
+/** The mark that `markToWrite` writes again. */
+function withMinute(mark: string, now: EpochMs): string {
+  return `${mark}${BEFORE_MINUTE}${minuteOf(now)}`;
 }
 
 /**
@@ -103,7 +111,10 @@ export function stateByRollouts(
   if (!isSeenBypassing(object, bindingStatus, closures))
     return state?.is === 'bypassing' ? formatState({ is: 'closed', gates: causes }) : undefined;
   const bypassing = formatState({ is: 'bypassing', gates: closures });
-  return object.metadata.annotations?.[GATE_STATE] === bypassing ? undefined : bypassing;
+  // The webhook replaces the other decorator's mark. One of this minute that it hasn't seen stays for now.
+  const unseen = withMinute(formatState({ is: 'closed', gates: causes }), now);
+  const text = object.metadata.annotations?.[GATE_STATE];
+  return text === bypassing || text === unseen ? undefined : bypassing;
 }
 
 /** Whether the object's state fits its Gates: held by exactly the closed ones, bypassing all of them, or not held. */
@@ -121,7 +132,7 @@ export function isMarkedFor(object: FluxObject, { causes, closures }: ObjectGate
  */
 export function tooManyMarks(now: EpochMs): Hold['annotations'] {
   const closed = formatState({ is: 'closed', gates: [refKey(LIMIT_OF_GATES)] });
-  return { [SELECTED_BY]: LIMIT_OF_GATES.name, [GATE_STATE]: `${closed}@${minuteOf(now)}` };
+  return { [SELECTED_BY]: LIMIT_OF_GATES.name, [GATE_STATE]: withMinute(closed, now) };
 }
 
 // The state that the webhook stores, and the suspension.

@@ -5,6 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { AWAITS_ARTIFACT, BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
+import type { DecoratorResponse } from '../../../api/metacontroller.ts';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { deployment, gate, kustomization, NOW, ociRepository, owner, rollout } from '../../core/admission/objects.ts';
@@ -124,6 +125,19 @@ describe('an object whose deployment bypasses its Gate', () => {
     cluster.gates = [gate('shop/freeze', { default: 'opened' })];
     await cluster.settle();
     expect(cluster.object.spec?.suspend).toBe(true);
+  });
+
+  it('is not written again and again by two decorators while the API server does not call the webhook', async () => {
+    const cluster = await bypassing();
+    const store = ({ annotations }: DecoratorResponse) => {
+      const { object } = cluster;
+      const all = { ...object.metadata.annotations, ...annotations } as Record<string, string>;
+      cluster.object = { ...object, metadata: { ...object.metadata, annotations: all } };
+      return annotations;
+    };
+    const written = [];
+    for (let round = 0; round < 5; round++) written.push(store(await cluster.hold()), store(await cluster.decorate()));
+    expect(written.filter((annotations) => annotations !== undefined)).toHaveLength(1);
   });
 });
 

@@ -127,7 +127,7 @@ const rows: Row[] = [
     'it passes for one deployment: only the webhook knows for how long',
     inState('bypassing: shop/freeze'),
     [closed],
-    SHUT,
+    { [STATE]: 'closed: shop/freeze@2026-03-04T10:00:00Z' },
     { again: 60 },
   ),
   when(
