@@ -106,7 +106,7 @@ function blockedCondition({ choice }: Evaluation, reported: readonly ReportedWai
       '',
     );
   }
-  const message = reported.map(({ text }) => text).join('; ');
+  const message = reported.map(({ text }) => text).join('. ');
   return {
     ...trueCondition(DEPLOYMENT_BLOCKED, first.reason, message),
     commands: reported.flatMap(({ commands }) => commands),
