@@ -82,7 +82,7 @@ export function bypassProblem(
   if (!mayRequestBypass(user, bypassServiceAccounts)) {
     return `${user} is a ServiceAccount and not listed in BYPASS_SERVICE_ACCOUNTS`;
   }
-  // Name and reason stay in memory until the write is stored, which a forged request never is.
+  // Name and reason stay in memory until the write is stored. A forged request is never stored, so they must be short.
   if (user.length > MAX_USER) return `users with names longer than ${MAX_USER} characters cannot bypass Gates`;
   if (reason.length <= LIMITS.bypassReason) return undefined;
   return `the reason has ${reason.length} characters, and at most ${LIMITS.bypassReason} are allowed`;

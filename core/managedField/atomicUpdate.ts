@@ -1,16 +1,5 @@
-/** Atomic updates: a tag and variables of one Rollout that must be applied together. */
-import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, RECONCILE_REQUESTED_AT } from '../../api/annotations.ts';
-import type { FluxObject } from '../../api/flux.ts';
-import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
-import { annotate, annotateAll } from '../kube/annotate.ts';
-import { findCondition } from '../kube/conditions.ts';
-import { MAX_TAG_CHARACTERS } from '../kube/tag.ts';
-import { deploymentOf, formatDeployments, isSameVersion, isSetByGit, parseDeployments } from './deployment.ts';
-import { managedFieldsOf } from './managedFields.ts';
-import { fetchedRevision, isOfTag, storedRevision } from './source.ts';
-
 /**
- * An atomic update of tag and variables.
+ * Atomic updates: a tag and variables of one Rollout that must be applied together.
  * One Rollout may set both variables of a Kustomization and the tag of the OCIRepository that it applies. Then the
  * variables follow what the OCIRepository has fetched, and not the Rollout: manifests of one version are never applied
  * with the variable of another. Three parts (ADR 26):
@@ -22,6 +11,16 @@ import { fetchedRevision, isOfTag, storedRevision } from './source.ts';
  *   annotation ARTIFACT allows, in whatever order caches are updated. It also denies an attempt by a controller that
  *   has not read the suspension yet: the suspension comes with a request to reconcile, which the controller echoes.
  */
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, RECONCILE_REQUESTED_AT } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
+import { annotate, annotateAll } from '../kube/annotate.ts';
+import { findCondition } from '../kube/conditions.ts';
+import { MAX_TAG_CHARACTERS } from '../kube/tag.ts';
+import { deploymentOf, formatDeployments, isSameVersion, isSetByGit, parseDeployments } from './deployment.ts';
+import { managedFieldsOf } from './managedFields.ts';
+import { fetchedRevision, isOfTag, storedRevision } from './source.ts';
+
 export interface AtomicUpdate {
   /** The Rollout that manages both. */
   rollout: string;

@@ -72,7 +72,7 @@ export function decideDeployment(context: RolloutContext, usedBefore: readonly R
   const stay: DeploymentDecision = { state, evaluation, commits: false, used, events: [], requeueAt: [] };
   const next = deployableNow(evaluation);
   if (!next) return stay;
-  // Nothing was healthy before a first deployment, and a manual one doesn't wait.
+  // Nothing was healthy before a first deployment, a manual one doesn't wait, and without a bake health doesn't matter.
   const awaitsHealth = next.trigger !== 'Manual' && config.bakes && state.history.length > 0;
   const settlesAt = awaitsHealth ? healthSettlesAt(observed.healthChecks, now) : undefined;
   if (settlesAt !== undefined) return { ...stay, requeueAt: [settlesAt] };
@@ -161,8 +161,8 @@ function newHead(
   const image = imageOfReleases(rollout, imagePolicy);
   const requestedBy = isManual ? requesterOf(rollout, tag).by : undefined;
   const bypass = bypassRecord(rollout, bypassed);
-  const awaitsHealth = config.bakes && trigger !== 'InitialVersion';
-  const knownHealth = awaitsHealth ? healthBefore(observed, config, previous) : undefined;
+  const recordsHealth = config.bakes && trigger !== 'InitialVersion';
+  const knownHealth = recordsHealth ? healthBefore(observed, config, previous) : undefined;
   return {
     id: (previous?.id ?? 0) + 1,
     version: trigger === 'Rollback' ? next.rollback.to : withoutFirstSeen(release),

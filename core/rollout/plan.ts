@@ -37,7 +37,8 @@ export interface Plan {
   status: RolloutStatus;
   /**
    * Whether the plan has a new history head, or begins the copy for which a deployment waits: it may be carried out
-   * only if it was made from live reads. Any other plan is safe from cached data, because the next sync corrects it.
+   * only if the hook has read everything that may block it. Any other plan is safe from cached data, because the next
+   * sync corrects it.
    */
   isIrreversible: boolean;
   /** The plan would deploy, but no budget has granted a slot. */

@@ -17,7 +17,10 @@ import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { servedVersion } from '../../live/objectReads.ts';
 import { homeRules, namedRules } from '../customizeRules.ts';
 
-/** The customize rules: docs/facts.md, M11 and M14. */
+/**
+ * The rules for objects to relate. One without names would relate all objects of its namespace (docs/facts.md, M11),
+ * and one for a kind that isn't served would fail each sync (M14): such rules are left out.
+ */
 export async function relatedRules(
   parent: Rollout,
   { cluster, settings }: Pick<HookCall, 'cluster' | 'settings'>,

@@ -102,8 +102,8 @@ export function versionUsers(rollout: Rollout, authors: readonly ReleaseAuthors[
 
 /**
  * The users for the status of a RolloutGate, which also shows versions that no longer wait.
- * Their requests ended with their deployment, so the requesters come from the history, and the approvals that counted
- * still count.
+ * Their requests ended with their deployment, so their requesters come from the history. Otherwise a requester's
+ * approval would begin to count once the version is deployed.
  */
 export function versionUsersInStatus(
   rollout: Rollout,
