@@ -26,7 +26,7 @@ import type { ObjectGates } from '../objectGates/objectGates.ts';
 import { awaitedApply, currentWait, mayRequestApply, reconcileRequest, resumedAloneAt } from '../suspension/applier.ts';
 import { hasEverReconciled } from '../suspension/bypassGrant.ts';
 import { withGateCondition } from '../suspension/gateConditions.ts';
-import { isMarkedFor, stateByRollouts } from '../suspension/suspension.ts';
+import { fitsGates, stateByRollouts } from '../suspension/suspension.ts';
 import { carries, TRACKING_KIND } from './appliedDeployment.ts';
 import { gatesOfReport, type Report, type ReportInputs, reportOf } from './bindingReport.ts';
 import { type BindingGates, makeBinding } from './bindingSpec.ts';
@@ -64,8 +64,8 @@ const CONDITION_DELAY_MS = 5000;
 const HELD_REQUEUE_SECONDS = 60;
 
 /**
- * The interval for an object that isn't allowed to request its applier's apply yet, that isn't marked yet as its Gates
- * require, or whose last trigger the webhook hasn't seen.
+ * The interval for an object that isn't allowed to request its applier's apply yet, whose state doesn't fit its Gates
+ * yet, or whose last trigger the webhook hasn't seen.
  */
 const PENDING_REQUEUE_SECONDS = 10;
 
@@ -87,10 +87,10 @@ export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
     ...(requestedAt !== undefined && { [RECONCILE_REQUESTED_AT]: requestedAt }),
   };
   // If the state doesn't fit the Gates, the state or the Gates are about to change.
-  const isMarked = isMarkedFor(object, gates);
+  const fits = fitsGates(object, gates);
   const isUnseen = object.metadata.annotations?.[DEPLOYED]?.includes(BEFORE_MINUTE);
   const wait = currentWait(object, nextStatus);
-  const status = state === undefined && isMarked ? withGateCondition(object, gates, now, wait) : undefined;
+  const status = state === undefined && fits ? withGateCondition(object, gates, now, wait) : undefined;
   const changes = gates.all.map(({ ref, open }) => statusChangedAt(reportInputs.gates.get(refKey(ref)), open, now));
   const conditionAt = Math.max(0, ...changes) + CONDITION_DELAY_MS;
   const changesAt = [next?.requeueAt, status && conditionAt, resumedAloneAt(wait)];
@@ -100,7 +100,7 @@ export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
     ...(status && conditionAt <= now && { status }),
     requeues: [
       ...changesAt.map((at) => (at === undefined ? undefined : secondsUntil(at, now))),
-      (awaitedApply(object) && !mayRequest) || !isMarked || isUnseen ? PENDING_REQUEUE_SECONDS : undefined,
+      (awaitedApply(object) && !mayRequest) || !fits || isUnseen ? PENDING_REQUEUE_SECONDS : undefined,
       object.metadata.annotations?.[SUSPENDED] === undefined ? undefined : HELD_REQUEUE_SECONDS,
     ],
   };

@@ -52,15 +52,15 @@ interface Hold {
 export function holdMarks(object: FluxObject, context: GateContext): Hold {
   const { now } = context;
   const gates = evaluateObjectGates(object, context);
-  const isMarked = isMarkedFor(object, gates);
-  const isBypassing = isMarked && readState(object)?.is === 'bypassing';
+  const fits = fitsGates(object, gates);
+  const isBypassing = fits && readState(object)?.is === 'bypassing';
   const annotations: Hold['annotations'] = {};
   const selectedBy = selectedByText(gates, context.selectors.truncated);
   if (object.metadata.annotations?.[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
   // An object that bypasses the Gates gets the state too: once its deployment is applied, the webhook suspends it.
   const closed = formatState({ is: 'closed', gates: gates.causes });
-  const markOfHeld = isMarked ? undefined : markToWrite(object, closed, now);
-  const heldState = isBypassing ? withMinute(closed, now) : markOfHeld;
+  const triggerOfHeld = fits ? undefined : stateTrigger(object, closed, now);
+  const heldState = isBypassing ? withMinute(closed, now) : triggerOfHeld;
   const state = gates.causes.length > 0 ? heldState : stateOnceOpen(object, gates, now);
   if (state !== undefined) annotations[GATE_STATE] = state;
   return { annotations, isBypassing, requeueAt: earliestTime(gates.all.map(({ until }) => until)) };
@@ -76,20 +76,20 @@ function stateOnceOpen(object: FluxObject, { all }: ObjectGates, now: EpochMs): 
   const isReleased = suspended === undefined || awaits !== undefined;
   if (isReleased && all.length === 0) return text === undefined ? undefined : null;
   const open = formatState({ is: 'open' });
-  if (!isReleased) return markToWrite(object, open, now);
+  if (!isReleased) return stateTrigger(object, open, now);
   return text === open ? undefined : open;
 }
 
-/** The mark to write on an object that is not suspended or resumed as the mark requires; undefined if it is written. */
-function markToWrite(object: FluxObject, mark: string, now: EpochMs): string | undefined {
-  return triggerValue(object.metadata.annotations?.[GATE_STATE], mark, BEFORE_MINUTE, now);
+/** The state to write on an object that is not suspended or resumed as it requires; undefined if it is written. */
+function stateTrigger(object: FluxObject, state: string, now: EpochMs): string | undefined {
+  return triggerValue(object.metadata.annotations?.[GATE_STATE], state, BEFORE_MINUTE, now);
 }
 
 const BEFORE_MINUTE = '@';
 
-/** The mark that `markToWrite` writes again. */
-function withMinute(mark: string, now: EpochMs): string {
-  return `${mark}${BEFORE_MINUTE}${minuteOf(now)}`;
+/** The state that `stateTrigger` writes again. */
+function withMinute(state: string, now: EpochMs): string {
+  return `${state}${BEFORE_MINUTE}${minuteOf(now)}`;
 }
 
 /**
@@ -118,7 +118,7 @@ export function stateByRollouts(
 }
 
 /** Whether the object's state fits its Gates: held by exactly the closed ones, bypassing all of them, or not held. */
-export function isMarkedFor(object: FluxObject, { causes, closures }: ObjectGates): boolean {
+export function fitsGates(object: FluxObject, { causes, closures }: ObjectGates): boolean {
   const state = readState(object);
   if (causes.length === 0) return state === undefined || state.is === 'open' || state.is === 'opening';
   const isMarked = object.metadata.annotations?.[GATE_STATE] === formatState({ is: 'closed', gates: causes });

@@ -26,7 +26,7 @@ import {
   objectKeyOf,
   resumeLabel,
 } from '../../core/suspension/applier.ts';
-import { isMarkedFor } from '../../core/suspension/suspension.ts';
+import { fitsGates } from '../../core/suspension/suspension.ts';
 import { recentGates } from '../../live/gateReads.ts';
 import { namedRules } from '../customizeRules.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';
@@ -86,7 +86,7 @@ async function readRecordedGates(object: FluxObject, call: HookCall): Promise<{ 
     return { found, gates: evaluateRecordedGates(object, byRefKey(found), call.settings, call.now) };
   };
   const known = await read(GATE_MAX_AGE_MS);
-  return refs.length === 0 || isMarkedFor(object, known.gates) ? known : read(DOUBTED_GATE_MAX_AGE_MS);
+  return refs.length === 0 || fitsGates(object, known.gates) ? known : read(DOUBTED_GATE_MAX_AGE_MS);
 }
 
 /**
