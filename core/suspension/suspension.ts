@@ -71,8 +71,8 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
  * object that no longer requires a Gate. `stateByRollouts` decides for an object that waits for its applier.
  */
 function stateOnceOpen(object: FluxObject, { all }: ObjectGates, now: EpochMs): string | null | undefined {
-  if (awaitedApply(object)) return undefined;
   const { [GATE_STATE]: text, [SUSPENDED]: suspended, [AWAITS_ARTIFACT]: awaits } = object.metadata.annotations ?? {};
+  if (suspended !== undefined && awaitedApply(object)) return undefined;
   const isReleased = suspended === undefined || awaits !== undefined;
   if (isReleased && all.length === 0) return text === undefined ? undefined : null;
   const open = formatState({ is: 'open' });
