@@ -4,7 +4,7 @@
  * changed since. An object that Flux has applied and that does not exist was deleted.
  */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
-import { conditionsOf } from '../../kstatus/fields.ts';
+import { conditionsOf, fieldAt, numberAt, stringAt } from '../../kstatus/fields.ts';
 import { groupOf } from '../../kube/names.ts';
 import { latestTime, parseTime } from '../../kube/time.ts';
 import type { HealthContext } from './healthContext.ts';
@@ -18,16 +18,36 @@ export function keepsPods({ apiVersion, kind }: Pick<AnyObject, 'apiVersion' | '
 
 /**
  * The time until which a workload that is in progress according to kstatus was complete, if the grace period since then
- * is over.
+ * is over; or the progress deadline of a Deployment that no evaluation has found complete.
  */
-export function brokenSince(
-  object: AnyObject,
-  { now, healthyUntil, seenHealthy, gracePeriod }: HealthContext,
-): EpochMs | undefined {
-  if (healthyUntil === undefined || seenHealthy === undefined || now < healthyUntil + gracePeriod) return undefined;
-  if (!keepsPods(object)) return undefined;
+export function brokenSince(object: AnyObject, context: HealthContext): EpochMs | undefined {
+  const { now, healthyUntil, seenHealthy, gracePeriod } = context;
+  if (healthyUntil === undefined || seenHealthy === undefined) return missedDeadline(object, context);
+  if (now < healthyUntil + gracePeriod || !keepsPods(object)) return undefined;
   const changed = lastSpecChange(object);
   return changed === undefined || changed <= seenHealthy ? healthyUntil : undefined;
+}
+
+/** The default of `spec.progressDeadlineSeconds`. */
+const PROGRESS_DEADLINE_SECONDS = 600;
+
+/**
+ * The progress deadline of a Deployment that Kubernetes has found complete with its present spec. Trap: Pods without a
+ * readiness probe are ready for a moment before they crash, and Kubernetes never reports the deadline after that.
+ */
+function missedDeadline(object: AnyObject, { now, cutoff }: HealthContext): EpochMs | undefined {
+  if (cutoff === undefined || groupOf(object.apiVersion) !== 'apps' || object.kind !== 'Deployment') return undefined;
+  const conditions = fieldAt(object, ['status', 'conditions']);
+  const complete = (Array.isArray(conditions) ? conditions : []).find(
+    (each) => stringAt(each, ['reason']) === 'NewReplicaSetAvailable',
+  );
+  const completed = parseTime(stringAt(complete, ['lastUpdateTime']));
+  const changed = lastSpecChange(object);
+  const isObserved = numberAt(object, ['status', 'observedGeneration']) === object.metadata.generation;
+  if (completed === undefined || !isObserved || (changed !== undefined && changed > completed)) return undefined;
+  const seconds = numberAt(object, ['spec', 'progressDeadlineSeconds']) ?? PROGRESS_DEADLINE_SECONDS;
+  const deadline = completed + seconds * 1000;
+  return deadline > cutoff && deadline <= now ? deadline : undefined;
 }
 
 /**

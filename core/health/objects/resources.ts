@@ -66,7 +66,8 @@ function healthOfObject(object: AnyObject, known: KnownObjects, context: HealthC
   if (status === 'InProgress') {
     const failedAt = brokenSince(object, context);
     if (failedAt === undefined) return { health: 'pending', why };
-    const since = `was complete, but not since ${formatTime(failedAt)}`;
+    const until = context.healthyUntil === undefined ? 'at its progress deadline' : `since ${formatTime(failedAt)}`;
+    const since = `was complete, but not ${until}`;
     return { health: 'unhealthy', why: `${since}: ${why}`, failedAt, hasLostPods: true };
   }
   const behind = whyBehindSource(object, status === 'Current' ? 'runs' : 'tried', known);

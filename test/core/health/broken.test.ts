@@ -71,6 +71,35 @@ describe('a Deployment with too few Pods available', () => {
   });
 });
 
+describe('a Deployment that Kubernetes has found complete for a moment, and no evaluation', () => {
+  const healthAfter = (completed: string, progressDeadlineSeconds: number, changed = '11:50:00', reason = '') => {
+    const object = crashing(changed);
+    const [available, progressing] = object.status.conditions;
+    const complete = { ...progressing, lastUpdateTime: at(completed), ...(reason && { reason }) };
+    const status = { ...object.status, conditions: [available, complete] };
+    const observed = { ...object, spec: { ...object.spec, progressDeadlineSeconds }, status };
+    const resource = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'demo', name: 'web', object: observed };
+    return evaluated({ kustomization: { entries: [ENTRY] }, observed: [resource] }).result;
+  };
+
+  it('is Unhealthy at its progress deadline', () => {
+    expect(healthAfter('11:51:00', 530)).toMatchObject({
+      health: 'Unhealthy',
+      message: 'Unhealthy resources: demo/web (was complete, but not at its progress deadline: Available: 1/3)',
+      failedAt: ms('11:59:50'),
+    });
+  });
+
+  it.each<[string, ReturnType<typeof healthAfter>]>([
+    ['before its progress deadline', healthAfter('11:51:00', 600)],
+    ['that was scaled or restarted since', healthAfter('11:51:00', 530, '11:51:01')],
+    ['that rolls out a version', healthAfter('11:51:00', 530, '11:50:00', 'ReplicaSetUpdated')],
+    ['whose deadline was before this deployment', healthAfter('11:40:00', 600, '11:30:00')],
+  ])('%s, is Pending', (_, result) => {
+    expect(result.health).toBe('Pending');
+  });
+});
+
 describe('a Deployment that has lost one of two Pods', () => {
   const [query] = podQueries(
     objectHealths(
