@@ -9,10 +9,10 @@ import type { ClusterReader, HookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { isLimit } from '../core/gate/gateRefs.ts';
 import {
-  type GateSelectors,
   isLabelledBefore,
   listOfGatesLabelledBefore,
   reachesBeyond,
+  type SelectingGates,
   selectingGateLists,
 } from '../core/gate/gateSelection.ts';
 import { boundLabel, byRefKey, refKey } from '../core/kube/names.ts';
@@ -65,19 +65,19 @@ async function listAllGates(cluster: ClusterReader): Promise<ReadonlyMap<string,
 
 /**
  * The Gates that may select Flux objects and Rollouts of the namespace.
- * `truncated`: there are more, or larger ones, than are read.
+ * `isTruncated`: there are more, or larger ones, than are read.
  */
 export async function listSelecting(
   namespace: string,
   cluster: ClusterReader,
-): Promise<{ gates: Gate[]; truncated: boolean }> {
+): Promise<{ gates: Gate[]; isTruncated: boolean }> {
   return readLists(selectingGateLists(namespace), cluster);
 }
 
 async function readLists(refs: ReturnType<typeof selectingGateLists>, cluster: ClusterReader) {
   const limits = { atMost: LIMITS.selectingGates, maxBytes: LIMITS.selectingGatesBytes };
   const lists = await Promise.all(refs.map((list) => cluster.listAtMost<Gate>({ ...list, ...limits })));
-  return { gates: lists.flatMap(({ listed }) => listed), truncated: lists.some(({ isTruncated }) => isTruncated) };
+  return { gates: lists.flatMap(({ listed }) => listed), isTruncated: lists.some(({ isTruncated }) => isTruncated) };
 }
 
 /**
@@ -89,7 +89,7 @@ export async function readSelectors(
   namespace: string,
   cluster: ClusterReader,
   related?: readonly Gate[],
-): Promise<GateSelectors> {
+): Promise<SelectingGates> {
   const lists = [...selectingGateLists(namespace), ...(related ? [] : [listOfGatesLabelledBefore()])];
   const listed = await readLists(lists, cluster);
   const gates = [...listed.gates, ...(related ?? []).filter(isLabelledBefore)];

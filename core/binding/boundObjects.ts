@@ -7,7 +7,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { FLUX_BINDINGS } from '../../api/kinds.ts';
 import type { ObjectName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
-import type { GateSelectors } from '../gate/gateSelection.ts';
+import type { SelectingGates } from '../gate/gateSelection.ts';
 import { boundLabel, objectName } from '../kube/names.ts';
 import { objectsOfRollout } from '../managedField/managedFields.ts';
 import { type RefRules, requiredGates } from '../objectGates/objectGates.ts';
@@ -106,7 +106,7 @@ export function currentBindings(
   rollouts: readonly Rollout[],
   objects: readonly FluxObject[],
   bindings: readonly FluxBinding[],
-  selectors: GateSelectors,
+  selectors: SelectingGates,
   rules: RefRules,
 ): FluxBinding[] {
   const bound = boundObjects(rollouts, objects, bindings);
@@ -123,7 +123,7 @@ function withStored(bindings: readonly FluxBinding[], bound: readonly BoundObjec
   return [...others, ...bound.map(storedOrUnseen)];
 }
 
-function withCurrentGates(bound: BoundObject, selectors: GateSelectors, rules: RefRules): FluxBinding {
+function withCurrentGates(bound: BoundObject, selectors: SelectingGates, rules: RefRules): FluxBinding {
   const { named, selecting, limit } = requiredGates(bound.object, selectors, rules);
   const refs = limit ? [limit] : [...named, ...selecting];
   const { spec, ...own } = storedOrUnseen(bound);

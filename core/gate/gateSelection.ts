@@ -21,13 +21,13 @@ type Reach = keyof typeof ROLLOUTS_ALONE;
 type SelectsLabel = typeof SELECTS_LABEL | typeof SELECTS_ROLLOUTS_LABEL;
 
 /** Gates that may select Flux objects and Rollouts of one namespace. */
-export interface GateSelectors {
+export interface SelectingGates {
   /** Gates without a selection are ignored. */
   gates: readonly Gate[];
   /** Labels of the Namespace. */
   namespaceLabels: Readonly<Record<string, string>>;
   /** Whether there are more Gates than one list returns. The others count as closed. */
-  truncated?: boolean;
+  isTruncated?: boolean;
 }
 
 /** The rules of a customize hook that relate the Gates that may select an object of the namespace. */

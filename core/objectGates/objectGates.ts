@@ -15,7 +15,7 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { closedOf, closureKey, evaluateGates, type GateResult } from '../gate/evaluateGates.ts';
 import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, parseGateRefs } from '../gate/gateRefs.ts';
-import { type GateSelectors, gateSelects, hasFluxLabel } from '../gate/gateSelection.ts';
+import { gateSelects, hasFluxLabel, type SelectingGates } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
 import { identityOf, refKey, uniqueRefs, without } from '../kube/names.ts';
@@ -31,7 +31,7 @@ export interface GateContext extends RefRules {
    * Those that may select the object, sorted by `refKey`: all from lists, or those in SELECTED_BY of its stored and its
    * new version.
    */
-  selectors: GateSelectors;
+  selectors: SelectingGates;
   now: EpochMs;
 }
 
@@ -60,7 +60,7 @@ export interface ObjectGates extends GateRefs {
 /** The Gates that select the object. SELECTED_BY alone proves nothing. */
 function selectingGates(
   object: FluxObject,
-  { gates, namespaceLabels }: GateSelectors,
+  { gates, namespaceLabels }: SelectingGates,
   atMost = Number.POSITIVE_INFINITY,
 ): NamespacedName[] {
   const found: NamespacedName[] = [];
@@ -73,10 +73,10 @@ function selectingGates(
   return found;
 }
 
-export function requiredGates(object: FluxObject, selectors: GateSelectors, rules: RefRules): GateRefs {
+export function requiredGates(object: FluxObject, selectors: SelectingGates, rules: RefRules): GateRefs {
   // More than the limit are too many, whichever they are.
   const selecting = selectingGates(object, selectors, LIMITS.requiredGates + 1);
-  return withSelecting(object, selecting, selectors.truncated ?? false, rules);
+  return withSelecting(object, selecting, selectors.isTruncated ?? false, rules);
 }
 
 function withSelecting(
@@ -127,7 +127,7 @@ function evaluateRequired(required: GateRefs, gates: ReadonlyMap<string, Gate>, 
 export function escapesSelection(object: FluxObject, oldObject: FluxObject, context: GateContext): boolean {
   if (sameJson(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {})) return false;
   const { selectors, gates, now } = context;
-  if (selectors.truncated) return true;
+  if (selectors.isTruncated) return true;
   const escaped = without(selectingGates(oldObject, selectors), selectingGates(object, selectors));
   return closedOf(evaluateGates(escaped, gates, now)).length > 0;
 }
@@ -231,9 +231,9 @@ export function gatesToRead(objects: readonly FluxObject[], rules: RefRules, mus
  */
 export function selectedByText(
   { named, selecting }: { named: NamespacedName[]; selecting: NamespacedName[] },
-  truncated = false,
+  isTruncated = false,
 ): string | undefined {
-  if (truncated || isTooManyGates(named, selecting)) return LIMIT_OF_GATES.name;
+  if (isTruncated || isTooManyGates(named, selecting)) return LIMIT_OF_GATES.name;
   const text = selecting.map(refKey).sort().join(',');
   return text.length > MAX_GATE_LIST_CHARACTERS ? LIMIT_OF_GATES.name : text || undefined;
 }

@@ -8,7 +8,7 @@ import type { ClusterReader, HookCall, ResourceRef } from '../../api/ports.ts';
 import type { Budget, FluxBinding, Rollout } from '../../api/types.ts';
 import { boundObjectNames, completeBindings, currentBindings } from '../../core/binding/boundObjects.ts';
 import { type Budgets, budgetsOf, namespaceSelectorOf } from '../../core/budget/selectingBudgets.ts';
-import type { GateSelectors } from '../../core/gate/gateSelection.ts';
+import type { SelectingGates } from '../../core/gate/gateSelection.ts';
 import { without } from '../../core/kube/names.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { type CarriedDeployment, deploymentsCarriedBy } from '../../core/rollout/deployment/entry.ts';
@@ -24,7 +24,7 @@ import { liveImagePolicy, metadataOf, upstreamOf } from './observe.ts';
 /** Reads live everything that may block a version, except the Gates of objects that were bound a moment ago. */
 export async function readBlockers(
   { rollout, bindings, healthChecks }: Observed,
-  selectors: GateSelectors,
+  selectors: SelectingGates,
   call: HookCall,
 ): Promise<Partial<Observed>> {
   const allowed = withAllowedRefs(rollout, call.settings);
@@ -64,7 +64,7 @@ async function listBudgets(ref: ResourceRef, cluster: ClusterReader): Promise<Bu
 /** The objects that are bound to the Rollout now, with their Gates. */
 export async function readBound(
   observed: Observed,
-  selectors: GateSelectors,
+  selectors: SelectingGates,
   call: HookCall,
 ): Promise<Pick<Observed, 'bindings' | 'gateRefs' | 'gates'>> {
   const { rollout } = observed;

@@ -123,7 +123,7 @@ async function readGateContext(
   const selectors = {
     gates: sortedByKey(selecting),
     namespaceLabels: await labelsSelectedBy(selecting, namespace, cluster),
-    truncated: listed?.truncated ?? false,
+    isTruncated: listed?.isTruncated ?? false,
   };
   return { noCrossNamespaceRefs: settings.noCrossNamespaceRefs, gates, selectors, now };
 }

@@ -3,7 +3,7 @@ import type { NamespacedName } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
 import { gatesNamedBy, LIMIT_OF_GATES } from '../../gate/gateRefs.ts';
-import type { GateSelectors } from '../../gate/gateSelection.ts';
+import type { SelectingGates } from '../../gate/gateSelection.ts';
 import { sameJson } from '../../kube/json.ts';
 import { refKey, without } from '../../kube/names.ts';
 import { ownGates } from './gatesOfRollout.ts';
@@ -15,9 +15,9 @@ export function mayDropGates(rollout: Rollout, before: Rollout): boolean {
 }
 
 /** The Gates that the Rollout no longer requires after a write: it doesn't name them, or they don't select it. */
-export function droppedGates(rollout: Rollout, before: Rollout, selectors: GateSelectors): NamespacedName[] {
+export function droppedGates(rollout: Rollout, before: Rollout, selectors: SelectingGates): NamespacedName[] {
   const dropped = without(ownGates(before, selectors), ownGates(rollout, selectors));
-  return selectors.truncated && !hasSameLabels(rollout, before) ? [...dropped, LIMIT_OF_GATES] : dropped;
+  return selectors.isTruncated && !hasSameLabels(rollout, before) ? [...dropped, LIMIT_OF_GATES] : dropped;
 }
 
 function hasSameLabels(rollout: Rollout, before: Rollout): boolean {

@@ -8,7 +8,7 @@ import type { Approval } from '../../approval/approvalRecord.ts';
 import { bindingsOfRollout } from '../../binding/boundObjects.ts';
 import { evaluateGates, type GateResult, redactFor } from '../../gate/evaluateGates.ts';
 import { gatesNamedBy, gatesOfBinding, LIMIT_OF_GATES } from '../../gate/gateRefs.ts';
-import { type GateSelectors, gateSelectsRollout } from '../../gate/gateSelection.ts';
+import { gateSelectsRollout, type SelectingGates } from '../../gate/gateSelection.ts';
 import { identityOf, refKey, uniqueRefs } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
@@ -17,7 +17,7 @@ import type { RolloutContext } from './observed.ts';
 import { versionUsers } from './versionApprovals.ts';
 
 /** The Gates that a Rollout requires itself: the named ones, then those that select it. */
-export function ownGates(rollout: Rollout, { gates, namespaceLabels }: GateSelectors): NamespacedName[] {
+export function ownGates(rollout: Rollout, { gates, namespaceLabels }: SelectingGates): NamespacedName[] {
   const selecting = gates.filter((gate) => gateSelectsRollout(gate, rollout, namespaceLabels));
   return [...gatesNamedBy(rollout), ...selecting.map(identityOf)];
 }
@@ -35,11 +35,11 @@ export function boundGates(rollouts: readonly Rollout[], bindings: readonly Flux
 export function gatesOfRollouts(
   rollouts: readonly Rollout[],
   bindings: readonly FluxBinding[],
-  selectors: GateSelectors,
+  selectors: SelectingGates,
 ): NamespacedName[] {
   const own = rollouts.flatMap((rollout) => ownGates(rollout, selectors));
   const all = uniqueRefs([...own, ...boundGates(rollouts, bindings)]);
-  if (selectors.truncated || all.length > LIMITS.requiredGates) return [LIMIT_OF_GATES];
+  if (selectors.isTruncated || all.length > LIMITS.requiredGates) return [LIMIT_OF_GATES];
   return all.sort((a, b) => (refKey(a) < refKey(b) ? -1 : 1));
 }
 

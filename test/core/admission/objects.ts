@@ -10,7 +10,7 @@ import {
   type FluxWrite,
   type WriteContext,
 } from '../../../core/admission/fluxWrite.ts';
-import type { GateSelectors } from '../../../core/gate/gateSelection.ts';
+import type { SelectingGates } from '../../../core/gate/gateSelection.ts';
 import { refKey, sortedByKey } from '../../../core/kube/names.ts';
 import { denialText } from '../../../core/objectGates/gateTexts.ts';
 import { gatesToRead } from '../../../core/objectGates/objectGates.ts';
@@ -171,7 +171,7 @@ type Stored = { object: FluxObject; warnings: string[]; denial?: undefined };
 
 type TestWrite = Omit<FluxWrite, 'context' | 'closed'> & { context: TestContext };
 /** Gates of which none selects an object. */
-export const NO_SELECTORS: GateSelectors = { gates: [], namespaceLabels: {} };
+export const NO_SELECTORS: SelectingGates = { gates: [], namespaceLabels: {} };
 
 export type TestContext = Omit<WriteContext, 'selectors'> & { namespaceLabels?: Record<string, string> };
 

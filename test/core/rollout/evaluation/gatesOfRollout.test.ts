@@ -42,7 +42,7 @@ describe('the Gates to pass', () => {
   });
 
   it('count as one closed Gate where not all that may select were listed', () => {
-    expect(gatesOfRollouts([rollout()], [], { ...seen(), truncated: true })).toEqual([LIMIT_OF_GATES]);
+    expect(gatesOfRollouts([rollout()], [], { ...seen(), isTruncated: true })).toEqual([LIMIT_OF_GATES]);
   });
 });
 
@@ -65,7 +65,7 @@ describe('the Gates that a write drops', () => {
   });
 
   it('may be any where not all that may select were listed and a label changes', () => {
-    const some = { ...seen(), truncated: true };
+    const some = { ...seen(), isTruncated: true };
     expect(droppedGates(rollout(), rollout([], { x: 'y' }), some)).toEqual([LIMIT_OF_GATES]);
     expect(droppedGates(rollout([], { x: 'y' }), rollout([], { x: 'y' }), some)).toEqual([]);
   });
