@@ -164,8 +164,8 @@ function createLane() {
   // Separate turns, so that a small body waits for one large body at most.
   const [large, small] = [createTurns(), createTurns()];
   const turn = (bytes: number) => (bytes > SMALL_BYTES ? large : small)();
-  const { answeredOfNamespace: perKey, waitingAtOnce: mostWaiting } = SERVER_LIMITS;
-  const places = createPlaces({ perKey, mostWaiting });
+  const { answeredOfNamespace: perKey, requestsAtOnce: atOnce } = SERVER_LIMITS;
+  const places = createPlaces({ perKey, atOnce });
   return { share: createFairShare(SERVER_LIMITS.bodyBytesAtOnce), inFlight: 0, memory: 0, turn, places };
 }
 

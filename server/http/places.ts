@@ -8,34 +8,30 @@ interface Key {
   waiting: (() => void)[];
 }
 
-export function createPlaces({ perKey, mostWaiting }: { perKey: number; mostWaiting: number }) {
+export function createPlaces({ perKey, atOnce }: { perKey: number; atOnce: number }) {
   const keys = new Map<string, Key>();
-  let waiting = 0;
+  let all = 0;
   return {
     /**
-     * Takes a place, and waits for it if necessary; false if too many wait. The requests of one key fill at most half
-     * of the room that others leave for waiting, so that a tenant with many keys leaves room for others.
+     * Takes a place, and waits for it if necessary; false if too many have one or wait. Each key may have as many as
+     * still fit in besides all others, so that the keys of one tenant leave room for another's.
      */
     async take(name: string): Promise<boolean> {
       const key = keys.get(name) ?? { taken: 0, waiting: [] };
+      if (key.taken + key.waiting.length >= atOnce - all) return false;
+      all++;
       keys.set(name, key);
-      if (key.taken < perKey) {
-        key.taken++;
-        return true;
-      }
-      if (key.waiting.length >= mostWaiting - waiting) return false;
-      waiting++;
-      await new Promise<void>((resolve) => key.waiting.push(resolve));
+      if (key.taken < perKey) key.taken++;
+      else await new Promise<void>((resolve) => key.waiting.push(resolve));
       return true;
     },
     /** Gives the place back, to the request that has waited longest. */
     leave(name: string): void {
+      all--;
       const key = keys.get(name)!;
       const next = key.waiting.shift();
-      if (next) {
-        waiting--;
-        next();
-      } else if (--key.taken === 0) keys.delete(name);
+      if (next) next();
+      else if (--key.taken === 0) keys.delete(name);
     },
   };
 }

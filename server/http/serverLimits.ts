@@ -17,13 +17,12 @@ export const SERVER_LIMITS = {
   bodyMemoryAtOnce: 128 * 1024 * 1024,
   /** Concurrent hook or admission requests of one port. More are answered with 429. */
   requestsAtOnce: 256,
-  /** Admission requests of one namespace that are answered at once, without Metacontroller's writes of Flux objects. */
-  answeredOfNamespace: 16,
   /**
-   * Further ones that wait for that. Those of one namespace fill at most half of the room that others leave: 64 if no
-   * others wait. More are answered with 429.
+   * Admission requests of one namespace that are answered at once, without Metacontroller's writes of Flux objects.
+   * Others of the namespace wait, while it has fewer than still fit into `requestsAtOnce`: it has 128 at most. More are
+   * answered with 429.
    */
-  waitingAtOnce: 128,
+  answeredOfNamespace: 16,
   /**
    * Bytes of one page of an API server's list, more than the largest object has. A larger page is requested again with
    * fewer objects.

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createPlaces } from '../../../server/http/places.ts';
 import { SERVER_LIMITS } from '../../../server/http/serverLimits.ts';
 
-const { requestsAtOnce, answeredOfNamespace: perKey, waitingAtOnce: mostWaiting } = SERVER_LIMITS;
+const { requestsAtOnce, answeredOfNamespace: perKey } = SERVER_LIMITS;
 
 /** How many of the requests aren't refused, but answered or waiting. */
 async function held(requests: Promise<boolean>[]): Promise<number> {
@@ -12,18 +12,18 @@ async function held(requests: Promise<boolean>[]): Promise<number> {
   return requests.length - refused;
 }
 
-it('the requests of seven namespaces leave room for those of others', async () => {
-  const places = createPlaces({ perKey, mostWaiting });
-  const tenant = Array.from({ length: 7 }, (_, i) => `tenant-${i}`);
-  const flood = tenant.flatMap((name) => Array.from({ length: requestsAtOnce }, () => places.take(name)));
+it.each([7, 16, 100])('the requests of %i namespaces leave room for those of others', async (count) => {
+  const places = createPlaces({ perKey, atOnce: requestsAtOnce });
+  const tenant = Array.from({ length: count }, (_, i) => `tenant-${i}`);
+  const flood = Array.from({ length: requestsAtOnce }, () => tenant.map((name) => places.take(name))).flat();
   expect(await held(flood)).toBeLessThan(requestsAtOnce);
   expect(await places.take('other')).toBe(true);
 });
 
-it('a namespace that waits alone may have half of those that wait, and more once they are answered', async () => {
-  const places = createPlaces({ perKey, mostWaiting });
+it('a namespace that is alone may have half of all, and more once they are answered', async () => {
+  const places = createPlaces({ perKey, atOnce: requestsAtOnce });
   const take = (count: number) => Array.from({ length: count }, () => places.take('shop'));
-  expect(await held(take(requestsAtOnce))).toBe(perKey + mostWaiting / 2);
+  expect(await held(take(requestsAtOnce))).toBe(requestsAtOnce / 2);
   expect(await places.take('shop')).toBe(false);
   places.leave('shop');
   expect(await held(take(2))).toBe(1);
