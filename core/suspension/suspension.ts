@@ -6,7 +6,7 @@
  */
 import { AWAITS_ARTIFACT, GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import type { EpochMs } from '../../api/kubernetes.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus } from '../../api/types.ts';
 import { LIMIT_OF_GATES } from '../gate/gateRefs.ts';
 import { annotateAll, triggerValue } from '../kube/annotate.ts';
@@ -90,6 +90,12 @@ const BEFORE_MINUTE = '@';
 /** The state that `stateTrigger` writes again. */
 function withMinute(state: string, now: EpochMs): string {
   return `${state}${BEFORE_MINUTE}${minuteOf(now)}`;
+}
+
+/** Whether the object is still suspended with the mark of an opening, which the webhook has not seen. */
+export function isOpeningUnseen({ metadata: { annotations = {} } }: Pick<KubeObject, 'metadata'>): boolean {
+  if (annotations[SUSPENDED] === undefined || annotations[AWAITS_ARTIFACT] !== undefined) return false;
+  return annotations[GATE_STATE]?.split(BEFORE_MINUTE)[0] === formatState({ is: 'open' });
 }
 
 /**

@@ -3,7 +3,7 @@
  * This is decided from the object's own annotations, which the webhook writes in the write that suspends. Any other
  * report on the object may be late, or may have failed for the same reason.
  */
-import { GATE_STATE, REQUIRED_GATES, SUSPENDED } from '../../api/annotations.ts';
+import { AWAITS_ARTIFACT, GATE_STATE, REQUIRED_GATES, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
@@ -12,6 +12,7 @@ import { gateSelects, requirerText } from '../gate/gateSelection.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { readState } from '../objectGates/objectState.ts';
 import { applierOf } from './applier.ts';
+import { isOpeningUnseen } from './suspension.ts';
 
 interface Unheld extends ObjectName {
   reason: 'NotMarked' | 'NotSuspended';
@@ -35,7 +36,7 @@ interface Unresumed extends ObjectName {
  */
 export function reachMetadata({ metadata }: KubeObject): KubeObject['metadata'] {
   const { name, namespace, labels, annotations = {}, deletionTimestamp } = metadata;
-  const ours = [REQUIRED_GATES, SUSPENDED, GATE_STATE].flatMap((key) => {
+  const ours = [REQUIRED_GATES, SUSPENDED, GATE_STATE, AWAITS_ARTIFACT].flatMap((key) => {
     const value = annotations[key];
     return value === undefined ? [] : [[key, value]];
   });
@@ -93,9 +94,10 @@ export function unresumedOf(gate: Gate, objects: readonly KubeObject[], namespac
   return withReasons(objects, (object) => {
     const state = object.metadata.annotations?.[SUSPENDED] === undefined ? undefined : readState(object);
     const isStillClosed = state?.is === 'closed' && state.gates.every((each) => each === key);
-    if (!(isStillClosed || state?.is === 'opening') || !requires(object, gate, namespaces)) return undefined;
+    const isNotResumed = isStillClosed || isOpeningUnseen(object);
+    if (!(isNotResumed || state?.is === 'opening') || !requires(object, gate, namespaces)) return undefined;
     const applier = applierOf(object as FluxObject);
-    if (isStillClosed || !applier)
+    if (isNotResumed || !applier)
       return { reason: 'NotResumed' as const, message: 'the webhook has not resumed it yet' };
     const message = `it waits until Kustomization '${refKey(applier)}' applies it again; see its FluxBinding`;
     return { reason: 'WaitsForApplier' as const, message };

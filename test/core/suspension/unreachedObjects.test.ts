@@ -73,6 +73,18 @@ describe('behind an open Gate, a suspended object is reported', () => {
       'NotResumed',
       'the webhook has not resumed it yet',
     ],
+    [
+      'whose mark did not reach the webhook',
+      { annotations: { ...held, 'gate.fluxcd.io/state': 'open' } },
+      'NotResumed',
+      'the webhook has not resumed it yet',
+    ],
+    [
+      'whose mark did not reach it again a minute later',
+      { annotations: { ...held, 'gate.fluxcd.io/state': 'open@2026-03-04T10:00:00Z' } },
+      'NotResumed',
+      'the webhook has not resumed it yet',
+    ],
   ])('%s', (_, object, reason, message) => {
     const found = { kind: 'Kustomization', namespace: 'shop', name: 'web', reason };
     for (const each of forms(object))
@@ -81,6 +93,10 @@ describe('behind an open Gate, a suspended object is reported', () => {
 
   it.each([
     ['that runs', { ...named, 'gate.fluxcd.io/state': 'open' }],
+    [
+      'whose source still fetches its version',
+      { ...held, 'gate.fluxcd.io/state': 'open', 'rollout.kuberik.com/awaits-artifact': 'my-app=1/1.0.0/u' },
+    ],
     ['that another Gate holds too', { ...held, 'gate.fluxcd.io/state': 'closed: shop/freeze,shop/other' }],
   ])('not one %s', (_, annotations) => {
     for (const object of forms({ annotations })) expect(unresumedOf(freeze, [object], new Map())).toEqual([]);
