@@ -11,11 +11,12 @@ import { createLog } from '../../server/log.ts';
 import { createMetrics } from '../../server/servedMetrics.ts';
 import { webhookRoutes } from '../../webhooks/index.ts';
 
-/** No request gets far enough to use a port. */
+/** No request gets far enough to use a port other than the clock. */
 const nothing = (): never => {
   throw new Error('a bad request must not reach the cluster');
 };
-const routes = [...hookRoutes(nothing as () => HookCall), ...webhookRoutes(nothing as () => WebhookCall)];
+const clockOnly = () => ({ now: 0 }) as HookCall;
+const routes = [...hookRoutes(clockOnly), ...webhookRoutes(nothing as () => WebhookCall)];
 const app = createApp({ routes, log: createLog('silent'), metrics: createMetrics(), notReady: () => undefined });
 const paths = routes.map(({ path }) => path);
 
