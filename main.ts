@@ -13,6 +13,7 @@ import { boundLabel } from './core/kube/names.ts';
 import { LIMITS } from './core/limits.ts';
 import { hookRoutes } from './hooks/index.ts';
 import { createAccessReviewer, withCachedAnswers } from './server/cluster/access.ts';
+import { createClockCheck } from './server/cluster/clockCheck.ts';
 import { createReader } from './server/cluster/clusterReader.ts';
 import { resourcePath } from './server/cluster/paths.ts';
 import { createTransport, loadKubeConfig, type Transport } from './server/cluster/transport.ts';
@@ -54,8 +55,12 @@ async function main(): Promise<void> {
   const parts = { config, log, decisions, metrics, transports };
   const calls = createCalls(parts);
 
+  const clock = createClockCheck({ transport: transports.background, now: () => Date.now(), log });
+  await clock.check();
+  clock.repeat();
+
   let isStopping = false;
-  const listeners = await listenAll(parts, calls, () => (isStopping ? 'shutting down' : undefined));
+  const listeners = await listenAll(parts, calls, () => (isStopping ? 'shutting down' : clock.problem()));
   const stop = async (signal: string) => {
     if (isStopping) return;
     isStopping = true;

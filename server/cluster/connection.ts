@@ -15,6 +15,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { KubeConfig } from '@kubernetes/client-node';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import { retryAfterMs } from '../http/retryAfter.ts';
 import { ApiError, tooLarge } from './apiError.ts';
 import { withoutFieldOwners } from './fieldOwners.ts';
@@ -34,6 +35,8 @@ export interface Request {
   maxBytes?: number;
   /** Called with the number of bytes in the answer's body. */
   measured?(bytes: number): void;
+  /** Called with the time of the answer, by the API server's clock. */
+  dated?(at: EpochMs): void;
   /** Leaves `fieldsV1` of `metadata.managedFields` out of the answer. */
   withoutFieldOwners?: boolean;
 }
@@ -162,6 +165,8 @@ export function connectApi(config: Credentials, options: ConnectionOptions): Api
       if (opened.timeoutMs > 0) timer = setTimeout(late, opened.timeoutMs);
       const response = await opened.answer;
       isAnswered = true;
+      const at = Date.parse(response.headers.date ?? '');
+      if (!Number.isNaN(at)) request.dated?.(at);
       const { text, bytes } = await textOf(response, request);
       refuse(request, response, text);
       request.measured?.(bytes);

@@ -56,6 +56,8 @@ export const SERVER_LIMITS = {
   receiverConnections: 128,
   /** Seconds for which an ID token is valid: a Gate records for ten minutes which ones it has accepted. */
   idTokenSeconds: 480,
+  /** Seconds by which a replica's clock may differ from the API server's. With more, the replica is not ready. */
+  clockSeconds: 60,
   /** Seconds by which an issuer's clock may be off. */
   idTokenClockSeconds: 30,
   /** Bytes of an issuer's configuration, and of its key set. */

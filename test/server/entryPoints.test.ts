@@ -95,6 +95,18 @@ it('probes need no certificate', async () => {
   }
 });
 
+it('a replica whose clock differs from the API server’s is not ready', async () => {
+  const isAhead = await createServerSetup((_request, response) => {
+    response.writeHead(404, { date: new Date(Date.now() - HOUR).toUTCString() }).end('{}');
+  });
+  const { webhookPort: port, ca } = await isAhead.start();
+  const { status, text } = await ask({ port, path: '/readyz', ca, agent: false });
+  expect([status, text]).toEqual([
+    503,
+    expect.stringMatching(/^the clock is 3[56]\d\d s ahead of the API server's\n$/),
+  ]);
+});
+
 describe('a certificate that is replaced', () => {
   /** The certificate that the port presents. */
   const shows = (of: Program, ca: string) =>
