@@ -86,12 +86,13 @@ function sortedConditions(conditions: readonly Condition[], head: HistoryEntry |
 }
 
 /**
- * The causes of condition DeploymentBlocked, one for each closed Gate, and then those without a condition of their own.
+ * The causes of condition DeploymentBlocked, one for each Gate that is closed, or whose opening the Rollout's status
+ * doesn't show yet, and then those without a condition of their own.
  * The condition is one long sentence, and hides the user who closed a Gate of another namespace. undefined: only the
  * condition has all causes.
  */
 function gateCauses(rollout: Rollout, { type, reason }: Condition, steps: readonly Step[]): Cause[] | undefined {
-  const closed = steps.filter(({ kind, state }) => kind === 'gate' && state === 'blocks');
+  const closed = steps.filter(({ kind, state }) => kind === 'gate' && (state === 'blocks' || state === 'waits'));
   if (type !== DEPLOYMENT_BLOCKED || reason !== GATE_CLOSED || closed.length === 0) return undefined;
   const others = storedBlockers(rollout, rollout.status?.pendingVersion)
     .filter(({ type }) => type !== 'Gate' && !hasOwnCondition(type))

@@ -2,6 +2,8 @@
 import { expect, it } from 'vitest';
 import { absentFindings } from '../../../cli/doctor/checkReferences.ts';
 import { explainGate } from '../../../client/explain/kinds/explainGates.ts';
+import { NO_RELATED } from '../../../client/explain/related.ts';
+import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { gate } from '../../core/admission/objects.ts';
 import { objectOf } from '../../support/objects.ts';
 
@@ -44,4 +46,25 @@ it.each([
 ])('`why` of a Gate: %o', (status, text) => {
   const { causes } = explainGate({ ...gate('ops/freeze'), status } as never, 0);
   expect(causes.map((cause) => cause.text)).toContain(text);
+});
+
+it('`why` of a Rollout whose status is older than the opening of its Gate does not name the Gate as closed', () => {
+  const object = { kind: 'Gate', namespace: 'ops', name: 'freeze' };
+  const message = "Version 1.1.0 waits: Gate 'ops/freeze' is closed";
+  const rollout = objectOf('Rollout', {
+    metadata: { namespace: 'shop', name: 'web' },
+    spec: { releasesImagePolicy: { name: 'web' } },
+    status: {
+      pendingVersion: '1.1.0',
+      gates: [{ kind: 'Gate', name: 'ops/freeze', passing: false }],
+      blockers: [{ type: 'Gate', effect: 'Blocks', reason: 'GateClosed', version: '1.1.0', object }],
+      conditions: [
+        { type: 'DeploymentBlocked', status: 'True', reason: 'GateClosed', message, lastTransitionTime: '' },
+      ],
+    },
+  } as never);
+  const { causes } = explainRollout(rollout, { ...NO_RELATED, gates: [gate('ops/freeze', { default: 'opened' })] }, 0);
+  expect(causes.map(({ text }) => text)).toEqual([
+    "Gate ops/freeze is open by default; the status of the Rollout doesn't show it yet",
+  ]);
 });
