@@ -14,7 +14,7 @@ import { earliestTime, latestTime, parseTime } from '../kube/time.ts';
 import { deploymentOf, deploymentText, parseDeployments } from '../managedField/deployment.ts';
 import { wasReadyAtSuspension } from '../objectGates/objectState.ts';
 import type { Verdict } from './healthStatus.ts';
-import { whyNotFetched, whyOldAttempt } from './objects/behindSource.ts';
+import { BUILD_FAILED, whyNotFetched, whyOldAttempt } from './objects/behindSource.ts';
 import { failureTime, keepsPods } from './objects/broken.ts';
 import { type FailedAttempt, failedAttemptOf, failedAttempts } from './objects/failedAttempt.ts';
 import type { HealthContext } from './objects/healthContext.ts';
@@ -55,7 +55,7 @@ export function ownHealth(observed: ObservedKustomization, context: HealthContex
   const isElsewhere = kustomization.spec?.kubeConfig !== undefined;
   const inventory = isElsewhere ? NO_OBJECTS : parseInventory(kustomization.status?.inventory?.entries);
   const isEmpty = !isElsewhere && inventory.resources.length + inventory.errors.length === 0;
-  const { waitsForSource, failuresCountFrom } = revision;
+  const { waitsForTime, failuresCountFrom } = revision;
   const retries = failedAttempt && `${failedAttempt.reason}: ${failedAttempt.message}. Flux tries again`;
   const waiting = retries ?? revision.waiting ?? (own.status === 'Current' ? undefined : own.message);
   const isReady = waiting === undefined && ready?.status === 'True';
@@ -65,7 +65,7 @@ export function ownHealth(observed: ObservedKustomization, context: HealthContex
     message,
     isAttempting,
     isRepeat: isAttempting && revision.waiting === undefined,
-    waitsForEvent: !failedAttempt && !waitsForSource && (isEmpty || failuresCountFrom === Number.POSITIVE_INFINITY),
+    waitsForEvent: !failedAttempt && !waitsForTime && (isEmpty || failuresCountFrom === Number.POSITIVE_INFINITY),
   });
   const verdict = (): Verdict => {
     if (waiting !== undefined) return pending(`Kustomization pending: ${waiting}`);
@@ -175,8 +175,8 @@ interface Revision {
   hasBegun: boolean;
   /** Failures before this instant are an older revision's; Infinity if Flux has not begun, 0 if nothing ran before. */
   failuresCountFrom: EpochMs;
-  /** Whether the Kustomization waits for its source, whose changes trigger no sync. */
-  waitsForSource?: boolean;
+  /** Whether no event ends the wait: changes of a source trigger no sync, nor does the time since a failed build. */
+  waitsForTime?: boolean;
 }
 
 function observedRevision(
@@ -188,16 +188,14 @@ function observedRevision(
   const ownOld = whyOldDeployment(kustomization as FluxObject, rollouts);
   const sourceOld = source && whyOldDeployment(source, rollouts);
   const ofSource = ownOld === undefined ? (sourceOld ?? (source && whyNotFetched(source))) : undefined;
-  const notBegun =
-    ownOld ??
-    ofSource ??
-    whyReadyIsOld(kustomization) ??
-    whyNotAttempted(kustomization, artifact) ??
-    whyOldAttempt(kustomization as FluxObject, context);
+  const behind = ownOld ?? ofSource ?? whyReadyIsOld(kustomization) ?? whyNotAttempted(kustomization, artifact);
+  const notBegun = behind ?? whyOldAttempt(kustomization as FluxObject, context);
   if (notBegun !== undefined) {
     const isFirst = (ownOld ?? sourceOld) === undefined && neverSucceeded(kustomization);
     const failuresCountFrom = isFirst ? 0 : Number.POSITIVE_INFINITY;
-    return { waiting: notBegun, hasBegun: false, failuresCountFrom, waitsForSource: ofSource !== undefined };
+    const ready = conditionsOf(kustomization as FluxObject).find(({ type }) => type === 'Ready');
+    const waitsForTime = ofSource !== undefined || (behind === undefined && ready?.reason === BUILD_FAILED);
+    return { waiting: notBegun, hasBegun: false, failuresCountFrom, waitsForTime };
   }
   const waiting =
     artifact !== undefined && applied !== artifact

@@ -118,37 +118,49 @@ function whyBehindWorkload(object: AnyObject, known: KnownObjects): string | und
 // Flux's attempts at a Kustomization from before a deployment. Flux ends an attempt whatever is deployed meanwhile, and
 // its conditions get the stored generation (docs/facts.md, F13). With `wait: true` that takes minutes.
 
-/** Why the attempt, running or failed, began before the deployment; undefined if nothing shows that. */
-export function whyOldAttempt(kustomization: AnyObject, { cutoff, now }: HealthContext): string | undefined {
+/** Why the attempt, running or failed, may have begun before the deployment; undefined if nothing shows that. */
+export function whyOldAttempt(kustomization: AnyObject, context: HealthContext): string | undefined {
+  const { cutoff } = context;
   const ready = conditionsOf(kustomization).find(({ type }) => type === 'Ready');
   const isReconciling = ready?.status === 'Unknown';
-  const began = isReconciling ? parseTime(ready.lastTransitionTime) : failedAttemptBegan(kustomization, ready, now);
+  const began = isReconciling ? parseTime(ready.lastTransitionTime) : failedAttemptBegan(kustomization, ready, context);
   // Stored times have whole seconds.
   if (cutoff === undefined || began === undefined || began + 1000 > cutoff) return undefined;
-  return isReconciling
-    ? 'Flux is still applying what it had before the deployment'
-    : 'the failed attempt began before the deployment';
+  if (isReconciling) return 'Flux is still applying what it had before the deployment';
+  const maybe = began === Number.NEGATIVE_INFINITY ? 'may have begun' : 'began';
+  return `the failed attempt ${maybe} before the deployment`;
 }
 
-/** The delay from the Ready condition until kustomize-controller writes its history. */
+/**
+ * The delay from the Ready condition until kustomize-controller writes its history, or begins the next attempt, because
+ * the deployment has changed the spec or the source.
+ */
 const HISTORY_DELAY_MS = 10_000;
-/** Failures that kustomize-controller has in its history. */
+/** A build that began before a deployment fails within this time of it. Later failures count at once. */
+const LONGEST_BUILD_MS = 60_000;
+/** The failure that kustomize-controller never has in its history, and those that it has. */
+export const BUILD_FAILED = 'BuildFailed';
 const IN_HISTORY: readonly string[] = ['ReconciliationFailed', 'HealthCheckFailed'];
 
-/** The start of the failed attempt, from `status.history` of Flux 2.7; -Infinity until the history has it. */
+/**
+ * The start of the failed attempt, from `status.history` of Flux 2.7; -Infinity until the history has it. It never has
+ * a failed build: the start of one is unknown once the next attempt would have begun.
+ */
 function failedAttemptBegan(
   kustomization: AnyObject,
   ready: LooseCondition | undefined,
-  now: EpochMs,
+  { cutoff = Number.NEGATIVE_INFINITY, now }: HealthContext,
 ): EpochMs | undefined {
   const failed = parseTime(ready?.lastTransitionTime);
-  if (ready?.status !== 'False' || failed === undefined || !IN_HISTORY.includes(ready.reason)) return undefined;
+  if (ready?.status !== 'False' || failed === undefined) return undefined;
+  const untilKnown = now - failed < HISTORY_DELAY_MS ? Number.NEGATIVE_INFINITY : undefined;
+  if (ready.reason === BUILD_FAILED) return failed < cutoff + LONGEST_BUILD_MS ? untilKnown : undefined;
+  if (!IN_HISTORY.includes(ready.reason)) return undefined;
   const entry = fieldAt(kustomization, ['status', 'history', 0]);
   if (entry === undefined) return undefined;
   const ended = parseTime(stringAt(entry, ['lastReconciled']));
   const took = parseDuration(stringAt(entry, ['lastReconciledDuration']));
   const isOfThis = stringAt(entry, ['lastReconciledStatus']) === ready.reason;
-  if (!isOfThis || ended === undefined || ended + 1000 < failed)
-    return now - failed < HISTORY_DELAY_MS ? Number.NEGATIVE_INFINITY : undefined;
+  if (!isOfThis || ended === undefined || ended + 1000 < failed) return untilKnown;
   return took === undefined ? undefined : ended - took;
 }
