@@ -25,7 +25,7 @@ Ctrl-C stops the page.`,
   ],
   examples: [
     ['all namespaces', 'ui'],
-    ['one namespace, without the right to read others', 'ui -n shop'],
+    ['one namespace, if you may read no other', 'ui -n shop'],
     ['two clusters', 'ui --context staging --context production'],
     ['on another machine, through ssh -L 8080:localhost:8080', 'ui --no-open --port 8080'],
   ],
