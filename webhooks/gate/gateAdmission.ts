@@ -195,7 +195,7 @@ async function decideDeletionOrOwner(
 function strandedWarning(count: number, isDeleted: boolean): string {
   const others = `objects in other namespaces (${count})`;
   return isDeleted
-    ? `${others} name this Gate: they stay held until it is created again and open`
+    ? `${others} name this Gate: they stay held until it exists again and is open`
     : `if its owner is deleted, this Gate is too; ${others} that name it then stay held`;
 }
 

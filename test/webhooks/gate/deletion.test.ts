@@ -56,7 +56,7 @@ describe('DELETE of a Gate', () => {
     const answer = await remove({ ...closed, status: { heldObjects } }, { objects: [binding, namespace] });
     expect(answer).toMatchObject({ allowed: true });
     expect(answer.warnings).toEqual([
-      'objects in other namespaces (1) name this Gate: they stay held until it is created again and open',
+      'objects in other namespaces (1) name this Gate: they stay held until it exists again and is open',
     ]);
     expect(answer.warnings[0]!.length).toBeLessThanOrEqual(120);
   });
