@@ -1,4 +1,4 @@
-/** The views of the page. A change of an object makes views stale, which are computed again in batches. */
+/** The views of the page. A change of an object makes views stale; these are computed again in batches. */
 import type { AnyObject, EpochMs } from '../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, Rollout, RolloutSchedule } from '../api/types.ts';
 import { type BudgetView, budgetView } from '../client/board/budgetView.ts';

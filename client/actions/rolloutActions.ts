@@ -236,7 +236,7 @@ export function versionActions(application: KnownVersions, version: string): Act
   const deploy = offer({ type: 'deploy', object, version }, found, {
     label: `Deploy ${version}`,
     submit: 'Deploy',
-    text: `Deploys ${version} manually. Newer versions are candidates again afterwards: pin it to stay.`,
+    text: `Deploys ${version} manually. Newer versions are then candidates again: to stay on ${version}, pin it.`,
   });
   return possibleActions([...deploy, ...offer({ type: 'pin', object, version }, found)], 0);
 }

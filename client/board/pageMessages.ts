@@ -82,7 +82,7 @@ export interface ObjectPageData extends Explanation {
   /** Approvals at a Gate with spec.approvals: waiting versions first. */
   approvals: ApprovalView[];
   details: ObjectDetails;
-  /** The object without managed fields. */
+  /** The object without `metadata.managedFields`. */
   yaml: string;
 }
 

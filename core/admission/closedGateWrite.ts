@@ -69,8 +69,8 @@ function decideAsWritten(write: ClosedGateWrite): ClosedGateOutcome {
 }
 
 /**
- * Whether a later apply repeats the change, so that it can be reverted without loss: a reverted user's change would be
- * lost.
+ * Whether a later apply repeats the change, so that it can be reverted without loss. A user's other changes are denied
+ * instead, so that the user notices.
  *
  * | writer | sets a value | removes a field, which then has no owner |
  * |---|---|---|

@@ -163,7 +163,7 @@ function withGrace(head: HistoryEntry, { config, recovery }: BakeContext, now: E
 
 function timeoutMessage(missing: readonly FluxBinding[]): string {
   if (missing.length === 0) return DEPLOY_TIMEOUT;
-  return `Deploy timeout reached before bake could start (not applied by ${missing.map(targetName).join(', ')}).`;
+  return `Deploy timeout reached before bake could start (not applied to ${missing.map(targetName).join(', ')}).`;
 }
 
 /** The message of a bake that has succeeded. Only in recovery mode there may be errors, which did not fail it. */
@@ -246,7 +246,7 @@ export function bakeUntil(
 }
 
 function bakeTimeoutNotApplied(missing: readonly FluxBinding[]): string {
-  return `Deploy timeout reached after the bake time (not applied by ${missing.map(targetName).join(', ')}).`;
+  return `Deploy timeout reached after the bake time (not applied to ${missing.map(targetName).join(', ')}).`;
 }
 
 function failedStep(head: HistoryEntry, message: string, checks: FailedCheck[], now: EpochMs): BakeStep {
