@@ -96,7 +96,7 @@ async function hasTag(target: TargetRepository, tag: string, digest: string, ove
   const there = await target.digestOf(tag);
   if (there === digest) return true;
   if (there === undefined || overwrite) return false;
-  const text = `the target ${target.name} already has ${tag} as ${there}, not ${digest}: delete it there, or copy with --overwrite`;
+  const text = `the target ${target.name} already has ${tag} as ${there}, not ${digest}: delete it there, or set overwrite`;
   throw new CopyFailure('Conflict', text);
 }
 
