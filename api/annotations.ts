@@ -37,8 +37,8 @@ export const ARTIFACT = 'rollout.kuberik.com/artifact';
 export const AWAITS_ARTIFACT = 'rollout.kuberik.com/awaits-artifact';
 
 /**
- * On Rollouts, once: a tag for which RolloutGates don't count; `Ready` says so while the tag isn't available. A Gate is
- * bypassed with `gate.fluxcd.io/bypass-reason`.
+ * On Rollouts, once: a tag for which RolloutGates don't count; `Ready` reports it while the tag isn't available. To
+ * bypass a Gate, use `gate.fluxcd.io/bypass-reason`.
  */
 export const BYPASS_ROLLOUT_GATES = 'rollout.kuberik.com/bypass-gates';
 /** On Rollouts, once: a tag to deploy now; waits until the tag is available. */
@@ -77,8 +77,8 @@ export const REQUESTED_BY = 'rollout.kuberik.com/requested-by';
 export const REQUESTED_AT = 'rollout.kuberik.com/requested-at';
 
 /**
- * On Rollouts, written by the webhook: the users who requested `wantedVersion`, `force-deploy` and `bypass-gates`,
- * each; with `notBy: requester` their approvals do not count. A request without an entry belongs to `requested-by`. See
+ * On Rollouts, written by the webhook: the user of each request, by `wantedVersion`, `force-deploy` or `bypass-gates`;
+ * with `notBy: requester` their approvals do not count. A request without an entry belongs to `requested-by`. See
  * core/rollout/evaluation/rolloutRequests.ts.
  */
 export const REQUESTERS = 'rollout.kuberik.com/requesters';

@@ -27,7 +27,7 @@ export interface ResourceRef {
  * `fieldsV1` of managedFields is left out.
  */
 export interface ClusterReader {
-  /** The object, or undefined when the API server says 404. */
+  /** The object; undefined if the API server answers 404. */
   get<T extends KubeObject<any, any> = KubeObject>(ref: ResourceRef & { name: string }): Promise<T | undefined>;
   /** Rejects if the list takes more memory than the limit `listBytes`. */
   list<T extends KubeObject<any, any> = KubeObject>(

@@ -6,7 +6,7 @@ const MAX_LINES_PER_MINUTE = 60;
 const MAX_KEYS = 1000;
 const MINUTE_MS = 60_000;
 
-/** Writes the line, unless its key has had too many in this minute; then one line says so, with the fields `about`. */
+/** Writes the line, unless its key has had too many in this minute; then one line reports that, with fields `about`. */
 type LineLimit = (key: string, about: object, write: () => void) => void;
 
 /** @param clock milliseconds of a monotonic clock */

@@ -100,7 +100,7 @@ export interface HealthCheck {
      */
     message?: string;
     /**
-     * The time of the last error. A new one fails the deployment, whatever status says. Reporters should set it with each error, and keep it after a recovery.
+     * The time of the last error. A new one fails the deployment, regardless of status. Reporters should set it with each error, and keep it after a recovery.
      */
     lastErrorTime?: string;
     /**

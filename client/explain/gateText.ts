@@ -19,7 +19,7 @@ export function evaluationText(gate: Gate, { opened, openFor, cause }: GateEvalu
   return by ?? `${opened ? 'open' : 'closed'} by ${isByDefault(gate, opened) ? 'default' : 'its schedule'}`;
 }
 
-/** Whether the Gate's state is its default, even if a calendar says the same. */
+/** Whether the Gate's state is its default, even if a calendar sets the same. */
 function isByDefault({ spec }: Gate, opened: boolean): boolean {
   return (spec.default === 'opened') === opened;
 }

@@ -71,7 +71,7 @@ const BYPASS_WHEN = {
   status: ', then write the status within five minutes',
 };
 
-/** The sentence that says how to bypass a closed Gate, or why the bypass was denied. */
+/** How to bypass a closed Gate, or why the bypass was denied, in a sentence. */
 export function bypassText(
   bypass: Bypass | undefined,
   operation: keyof typeof BYPASS_WHEN,

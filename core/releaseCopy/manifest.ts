@@ -48,7 +48,7 @@ export function isDigest(value: unknown): value is string {
 
 /**
  * The contents of a manifest.
- * @param contentType the media type in the registry's answer; the manifest's own comes first, as the specification says
+ * @param contentType the media type in the registry's answer; the manifest's own comes first, by the specification
  * @throws CopyFailure Invalid
  */
 export function contentsOf(text: string, contentType: string, name: string): Contents {

@@ -74,7 +74,7 @@ function mayBindSoon(head: HistoryEntry, now: EpochMs): boolean {
   return age >= -CLOCK_DIFFERENCE_MS && age < BINDS_WITHIN_MS;
 }
 
-/** Whether all objects of the Rollout have the version: its history says so, or no object is bound to it. */
+/** Whether all objects of the Rollout have the version: its history shows it, or no object is bound to it. */
 async function isApplied({ metadata }: Rollout, head: HistoryEntry, { cluster, now }: HookCall): Promise<boolean> {
   if (head.appliedTime !== undefined) return true;
   if (mayBindSoon(head, now)) return false;

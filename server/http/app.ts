@@ -225,7 +225,7 @@ function refuse(error: unknown, response: Response, answers429: boolean): void {
   answerError(response, answers429 && again !== undefined ? 429 : status, message || 'internal error');
 }
 
-/** Answers as text: the API server quotes it in the error of the write, but says "unknown" of a JSON body. */
+/** Answers as text: the API server quotes it in the error of the write, but reports a JSON body as "unknown". */
 function answerError(response: Response, status: number, message: string): void {
   response.status(status).type('text').send(message);
 }

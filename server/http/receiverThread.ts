@@ -87,7 +87,7 @@ export async function startReceiver(
 
 interface Thread {
   port: Promise<number>;
-  /** Resolves with the reason when the thread ends, even if it was told to. */
+  /** Resolves with the reason when the thread ends, even if it was ordered to end. */
   ended: Promise<string>;
   post(order: ReceiverOrder): void;
 }

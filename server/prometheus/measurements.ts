@@ -175,7 +175,7 @@ function authorizationOf(data: Data): string {
 
 // One instant query to a Prometheus. No redirect is followed; time and size are limited.
 
-/** The largest answer: the query asks for few series. */
+/** The largest answer: the query selects few series. */
 const MAX_BYTES = 1024 * 1024;
 
 interface Endpoint {

@@ -9,7 +9,7 @@ const KEYS = ['version', 'revision', 'source', 'title', 'description', 'authors'
 /** The most characters of one value: it may be stored in a status. */
 const MAX_LENGTH = 4096;
 
-/** The manifest media types asked for. */
+/** The requested media types of manifests. */
 export const ACCEPT = [
   'application/vnd.oci.image.manifest.v1+json',
   'application/vnd.oci.image.index.v1+json',

@@ -99,6 +99,6 @@ function guardedLookup(resolve: Resolve): LookupFunction {
 }
 
 function refusal(host: string): RegistryError {
-  const where = `${host} has a loopback, link-local or metadata address, where no registry is asked`;
+  const where = `${host} has a loopback, link-local or metadata address, which no registry may have`;
   return new RegistryError(`${where}: to allow it, set ALLOW_LOCAL_REGISTRIES=true`, 'Denied');
 }

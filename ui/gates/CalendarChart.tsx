@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
 /** The smallest width of a band, in pixels: it stays visible beside the line of the present. */
 const MIN_BAND_WIDTH = 7;
-/** A band has its text if so many characters, or all of them, fit: a shorter part tells nothing. */
+/** A band has its text if so many characters, or all of them, fit: a shorter part has no meaning. */
 const MIN_CHARACTERS = 12;
 const CHARACTER_WIDTH = 7;
 const BAND_PADDING = 24;

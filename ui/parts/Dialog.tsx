@@ -93,7 +93,7 @@ export function RequestDialog(props: RequestDialogProps) {
   );
 }
 
-/** The answer's message and Warnings. Without a code the API server was not asked; code 0: it has not answered. */
+/** The answer's message and Warnings. Without a code nothing was sent to the API server; code 0: no answer came. */
 function AnswerMessage({ answer: { ok, message, warnings, code }, isDryRun }: { answer: Answer; isDryRun?: boolean }) {
   if (isDryRun && ok && warnings.length === 0) return null;
   const tone = !ok ? 'bad' : warnings.length > 0 ? 'held' : 'good';
