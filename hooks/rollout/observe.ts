@@ -113,11 +113,14 @@ async function childProblem(
   return found && !isControlledBy(found, rollout.metadata.uid) ? foreignMessage(child) : undefined;
 }
 
-/** The metadata of the releases that a decision needs, by tag, and the tags whose metadata may still arrive. */
+/**
+ * The metadata of the releases that a decision needs, by tag, and the tags whose metadata may still arrive.
+ * @param authorsOf the tags whose authors a decision needs
+ */
 export function metadataOf(
   rollout: Rollout,
   policy: ImagePolicy | undefined,
-  others: readonly string[],
+  authorsOf: readonly string[],
   { metadata: cache, settings, now }: HookCall,
 ): Pick<Observed, 'metadata' | 'awaited'> {
   const ref = policyRef(rollout);
@@ -128,7 +131,7 @@ export function metadataOf(
   const isUrgent = mayAwaitMetadata(rollout, settings.onFailure, now);
   const found: Record<string, ReleaseMetadata> = {};
   const awaited: string[] = [];
-  for (const wanted of metadataWanted(rollout, policy, others)) {
+  for (const wanted of metadataWanted(rollout, policy, authorsOf)) {
     const lookup = { policy: ref, repository, namespace, isUrgent, ...wanted, ...(image && { image }) };
     const metadata = cache.lookup(lookup);
     if (metadata) found[wanted.tag] = metadata;

@@ -16,18 +16,18 @@ const MAX_RETRIED_RELEASES = 20;
 
 /**
  * The tags to look up: the latest, the deployed, the wanted, and discovered releases without metadata.
- * @param others tags whose metadata is read again
+ * @param authorsOf the tags whose authors a decision needs: their metadata is read again
  */
 export function metadataWanted(
   rollout: Rollout,
   policy: ImagePolicy | undefined,
-  others: readonly string[] = [],
+  authorsOf: readonly string[] = [],
 ): { tag: string; digest?: string }[] {
   const { history, availableReleases } = rollout.status ?? {};
   const latest = latestOf(policy);
   const { wantedVersion: wanted, initialVersion: initial } = rollout.spec ?? {};
   const bare = (availableReleases ?? []).filter(isBare).slice(-MAX_RETRIED_RELEASES);
-  const named = new Set(others);
+  const named = new Set(authorsOf);
   const more = (availableReleases ?? []).filter(({ tag }) => named.has(tag)).slice(-MAX_RETRIED_RELEASES);
   const all = [
     ...(latest ? [latest] : []),

@@ -27,7 +27,7 @@ export async function installUsers(admin: Access): Promise<void> {
   );
 }
 
-/** Installs everything but kinds, controllers and webhooks, and the users. */
+/** Installs everything except kinds, controllers and webhooks, and creates the users. */
 export async function installRights(admin: Access, { namespaces, rights, workloads }: Installation): Promise<void> {
   await applyAll(admin, namespaces);
   // No Deployments: their programs run as processes of this machine.

@@ -43,7 +43,7 @@ export function startNode(cluster: TestCluster, { admin }: ClusterView, network:
       await reportAvailable(deployment);
     }
     const metacontroller = await admin.find(named('Deployment', 'metacontroller', 'metacontroller'));
-    // Without its RBAC it is ready too, and waits for it.
+    // Metacontroller is ready even without its RBAC, for which it waits.
     if (metacontroller) await reportAvailable(metacontroller);
     const mayWatch = await admin.find({
       apiVersion: 'rbac.authorization.k8s.io/v1',
