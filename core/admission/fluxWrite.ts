@@ -245,7 +245,9 @@ function idleSourceWarning({ object, oldObject }: FluxWrite, { all, problems }: 
   const gatesAnnotation = (each: FluxObject | undefined) => each?.metadata.annotations?.[REQUIRED_GATES];
   const isNew = !isIdle(oldObject) || gatesAnnotation(object) !== gatesAnnotation(oldObject);
   if (all.length + problems.length === 0 || !isIdle(object) || !isNew) return [];
-  return ['a Gate on a HelmRepository of type oci holds nothing: require it on the HelmReleases that use it'];
+  return [
+    'a Gate on a HelmRepository of type oci holds nothing: require the Gate on the HelmReleases that use the repository',
+  ];
 }
 
 /**

@@ -49,7 +49,7 @@ export function versionProblem(version: string, isKnown: boolean, rollouts: read
     rollouts.length === 1
       ? `Rollout '${rollouts[0]}' has no release ${version}`
       : `none of the Rollouts ${firstFew(rollouts)} has release ${version}`;
-  return `${missing}. Approve it once its ImagePolicy has selected it`;
+  return `${missing}. Approve the version once an ImagePolicy has selected it`;
 }
 
 export interface ApprovalsWritten {

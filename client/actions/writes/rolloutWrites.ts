@@ -166,7 +166,7 @@ export function bypassWaiting(rollout: Rollout, reason: string, now: EpochMs): P
   const by = isHead ? stopped?.requestedBy : versionRequests(rollout, version)[0]?.by;
   if (by === undefined) return bypass(rollout, version, reason, now);
   return badRequest(
-    `${version} is the version of ${nameOf(rollout)} that is waiting, and ${by} requested it: name it to bypass the Gates for it.`,
+    `${by} requested ${version}, the version of ${nameOf(rollout)} that is waiting: to bypass the Gates for that version, name it.`,
   );
 }
 

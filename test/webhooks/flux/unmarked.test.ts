@@ -178,7 +178,9 @@ it.each([
   [
     'oci',
     'freeze',
-    ['a Gate on a HelmRepository of type oci holds nothing: require it on the HelmReleases that use it'],
+    [
+      'a Gate on a HelmRepository of type oci holds nothing: require the Gate on the HelmReleases that use the repository',
+    ],
   ],
   ['default', 'freeze', []],
 ])('a HelmRepository of type %s that begins to require a Gate: Warnings', async (type, gates, warnings) => {

@@ -138,7 +138,7 @@ describe('a bypass', () => {
     const annotations = { 'rollout.kuberik.com/requesters': '{"wantedVersion":"developer"}' };
     const theirs = rollout({ status: pending, spec: { wantedVersion: '1.5.1' }, annotations });
     expect(said(bypassWaiting(theirs, 'INC-42', NOW))).toMatch(
-      /^wrong: 1\.5\.1 is the version .* developer requested it/,
+      /^wrong: developer requested 1\.5\.1, .* to bypass the Gates for that version, name it/,
     );
     expect(said(bypass(theirs, '1.5.1', 'INC-42', NOW))).toContain('"gate.fluxcd.io/bypass-for":"1.5.1"');
     expect(said(bypassWaiting(rollout({ status: { history: arrived } }), 'INC-42', NOW))).toMatch(/^wrong: No version/);
