@@ -111,8 +111,9 @@ function withRequester(written: RolloutStatus, stored: RolloutStatus | undefined
 }
 
 function withOurFields(written: RolloutStatus, stored: RolloutStatus): RolloutStatus {
+  const known = new Map(stored.history?.map((entry) => [entryKey(entry), entry]));
   const history = written.history?.map((entry) => {
-    const own = stored.history?.find((known) => isSameEntry(known, entry));
+    const own = known.get(entryKey(entry));
     return own ? { ...pick(own, OUR_ENTRY_FIELDS), ...entry } : entry;
   });
   return {
@@ -122,8 +123,9 @@ function withOurFields(written: RolloutStatus, stored: RolloutStatus): RolloutSt
   };
 }
 
-function isSameEntry(a: HistoryEntry, b: HistoryEntry): boolean {
-  return a.id === b.id && a.timestamp === b.timestamp && a.version.tag === b.version.tag;
+/** Identifies an entry. The schema, by which every entry has a version, applies only after this webhook. */
+function entryKey({ id, timestamp, version }: HistoryEntry): string {
+  return JSON.stringify([id, timestamp, version?.tag]);
 }
 
 function pick<T extends object>(from: T, keys: readonly (keyof T)[]): Partial<T> {

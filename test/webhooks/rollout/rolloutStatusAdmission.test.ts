@@ -12,6 +12,7 @@ import {
 } from '../../../webhooks/rollout/rolloutStatusAdmission.ts';
 import { object, rollout } from '../../hooks/rollout/call.ts';
 import { objectIn } from '../../manifests/files.ts';
+import { costInReadings } from '../../support/cost.ts';
 import { annotated, call, write } from './call.ts';
 
 describe('mutate/rollout-status', () => {
@@ -46,6 +47,23 @@ describe('mutate/rollout-status', () => {
       revision: 8,
       history: [{ ...ours.history![0], bakeStatus: 'Succeeded' }],
     });
+  });
+
+  it('completes a long history at little cost', () => {
+    const entries = Array.from({ length: 10_000 }, (_, i) => ({
+      id: 10_000 - i,
+      timestamp: 't',
+      version: { tag: 'v' },
+    }));
+    const object = rollout({}, { history: [{ id: 10_001, timestamp: 't', version: { tag: 'v' } }, ...entries] });
+    const request = write({ object, old: rollout({}, { revision: 1, history: entries }), user: 'dashboard' });
+    const { webhookCall } = call();
+    expect(costInReadings(request, () => mutateRolloutStatus(request, webhookCall))).toBeLessThan(4);
+  });
+
+  it('leaves an entry without a version to the schema', async () => {
+    const written = { history: [{ id: 2, timestamp: '2026-03-01T12:00:00Z' }] } as unknown as RolloutStatus;
+    expect((await accept(written))?.history).toMatchObject(written.history!);
   });
 
   it.each([{}, { revision: 7 }])('names the writer of a new deployment, and nobody else: %j', async (revision) => {
