@@ -14,9 +14,12 @@ export const LIMITS = {
   annotations: 512,
   /** Labels of a Flux object. Each Gate that may select the object is compared with them. */
   labels: 512,
-  /** Gates listed for one object because they may select it: of its namespace, and with a `namespaceSelector`. */
+  /**
+   * Gates with `spec.selects` listed for one object, those for Flux objects and for Rollouts together: in its
+   * namespace, and as many with a `namespaceSelector`.
+   */
   selectingGates: 1000,
-  /** Bytes of the JSON of these Gates, with managedFields. */
+  /** Bytes of the JSON of either, with managedFields. */
   selectingGatesBytes: 8_388_608,
   /**
    * Gates listed at once for the hooks of objects that name more than three. If the cluster has more, or more than
