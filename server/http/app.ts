@@ -74,13 +74,12 @@ export function createApp({
   const common = createLane();
   for (const route of routes) {
     const lane = route.hasOwnLane ? createLane() : common;
-    app.post(
-      route.path,
-      createHandler(route, lane, { refusals, metrics, refuseCaller, answers429, completeMs, answerMs }),
-    );
-    app.all(route.path, (_request, response) => {
-      answerError(response.set('Allow', 'POST'), 405, `${route.path} takes POST only`);
-    });
+    app
+      .route(route.path)
+      .post(createHandler(route, lane, { refusals, metrics, refuseCaller, answers429, completeMs, answerMs }))
+      .all((_request, response) => {
+        answerError(response.set('Allow', 'POST'), 405, `${route.path} takes POST only`);
+      });
   }
   app.use((request, response) => answerError(response, 404, `no such endpoint: ${request.path}`));
   app.use(handleExpressError(refusals));
