@@ -11,13 +11,13 @@
  *   annotation ARTIFACT allows, in whatever order caches are updated. It also denies an attempt by a controller that
  *   has not read the suspension yet: the suspension comes with a request to reconcile, which the controller echoes.
  */
-import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, RECONCILE_REQUESTED_AT } from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, RECONCILE_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
 import { annotate, annotateAll } from '../kube/annotate.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { MAX_TAG_CHARACTERS } from '../kube/tag.ts';
-import { deploymentOf, formatDeployments, isSameVersion, isSetByGit, parseDeployments } from './deployment.ts';
+import { deploymentOf, deploymentsOn, formatDeployments, isSameVersion, isSetByGit } from './deployment.ts';
 import { managedFieldsOf } from './managedFields.ts';
 import { fetchedRevision, isOfTag, storedRevision } from './source.ts';
 
@@ -48,7 +48,7 @@ export function atomicUpdate(
 ): AtomicUpdate | undefined {
   const owner = source && managedFieldsOf(source).fields.find((field) => field.variable === undefined)?.rollout;
   if (!owner || !fields.some((field) => field.rollout === owner) || isSetByGit(rollouts.get(owner))) return undefined;
-  const carried = parseDeployments(source.metadata.annotations?.[DEPLOYED]).find(({ rollout }) => rollout === owner);
+  const carried = deploymentsOn(source).get(owner);
   const head = deploymentOf(rollouts.get(owner));
   const isFetched = carried && isOfTag(fetchedRevision(source), carried.version);
   const update: AtomicUpdate = { rollout: owner, ...(head && { head }), ...(isFetched && { fetched: carried }) };
