@@ -13,7 +13,8 @@
  * Gates govern the spec, the owner references and the annotations that name Gates or Rollouts. They don't govern
  * GATE_STATE: a decorator marks a held object with it, and the rule for the suspension decides in that write.
  * The validating webhook sees the object as all webhooks have left it, and reads everything again: the cluster may have
- * changed since. If it checks nothing, the other webhooks of the cluster are trusted.
+ * changed since. It reads no Rollout for a write that `agreesWithDeployed`. If it checks nothing, the other webhooks of
+ * the cluster are trusted.
  */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, REQUIRED_GATES, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
