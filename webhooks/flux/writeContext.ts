@@ -93,14 +93,13 @@ async function withOthersUnlessHeld(
   write: Write,
   readOthers: () => Promise<Others>,
 ): Promise<WriteContext> {
-  const isHeld = readingGates.then((gates) => holdsWrite(gates, write));
   // Of an object that is marked as held, the other reads don't even begin.
-  if (readState(write.oldObject)?.is === 'closed' && (await isHeld)) return { ...(await readingGates), ...NO_OTHERS };
-  const readingOthers = readOthers();
+  const readingOthers = readState(write.oldObject)?.is === 'closed' ? undefined : readOthers();
   // Not awaited if the object is held; then a failure must not end the process.
-  readingOthers.catch(() => {});
-  const others = (await isHeld) ? NO_OTHERS : await readingOthers;
-  return { ...(await readingGates), ...others };
+  readingOthers?.catch(() => {});
+  const gates = await readingGates;
+  const others = holdsWrite(gates, write) ? NO_OTHERS : await (readingOthers ?? readOthers());
+  return { ...gates, ...others };
 }
 
 /**
