@@ -6,7 +6,7 @@
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf, fieldAt, numberAt, stringAt } from '../../kstatus/fields.ts';
 import { groupOf } from '../../kube/names.ts';
-import { latestTime, parseTime } from '../../kube/time.ts';
+import { formatTime, latestTime, parseTime } from '../../kube/time.ts';
 import type { HealthContext } from './healthContext.ts';
 
 const KEEP_PODS = new Set(['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet', 'apps/ReplicaSet']);
@@ -16,26 +16,36 @@ export function keepsPods({ apiVersion, kind }: Pick<AnyObject, 'apiVersion' | '
   return KEEP_PODS.has(`${groupOf(apiVersion)}/${kind}`);
 }
 
+interface Broken {
+  failedAt: EpochMs;
+  /** When all its Pods were ready. */
+  seenComplete: EpochMs;
+  /** Since when it is not complete, for messages. */
+  since: string;
+}
+
 /**
- * The time until which a workload that is in progress according to kstatus was complete, if the grace period since then
- * is over; or the progress deadline of a Deployment that no evaluation has found complete.
+ * The failure of a workload that is in progress according to kstatus, and was complete with its present spec. It failed
+ * when its health ended, if the grace period since then is over; a Deployment that no evaluation has found complete, at
+ * its progress deadline.
  */
-export function brokenSince(object: AnyObject, context: HealthContext): EpochMs | undefined {
+export function brokenWorkload(object: AnyObject, context: HealthContext): Broken | undefined {
   const { now, healthyUntil, seenHealthy, gracePeriod } = context;
   if (healthyUntil === undefined || seenHealthy === undefined) return missedDeadline(object, context);
   if (now < healthyUntil + gracePeriod || !keepsPods(object)) return undefined;
   const changed = lastSpecChange(object);
-  return changed === undefined || changed <= seenHealthy ? healthyUntil : undefined;
+  if (changed !== undefined && changed > seenHealthy) return undefined;
+  return { failedAt: healthyUntil, seenComplete: seenHealthy, since: `since ${formatTime(healthyUntil)}` };
 }
 
 /** The default of `spec.progressDeadlineSeconds`. */
 const PROGRESS_DEADLINE_SECONDS = 600;
 
 /**
- * The progress deadline of a Deployment that Kubernetes has found complete with its present spec. Trap: Pods without a
- * readiness probe are ready for a moment before they crash, and Kubernetes never reports the deadline after that.
+ * The failure of a Deployment that Kubernetes has found complete, and that is not at its progress deadline. Trap: Pods
+ * without a readiness probe are ready for a moment before they crash, and Kubernetes never reports the deadline then.
  */
-function missedDeadline(object: AnyObject, { now, cutoff }: HealthContext): EpochMs | undefined {
+function missedDeadline(object: AnyObject, { now, cutoff }: HealthContext): Broken | undefined {
   if (cutoff === undefined || groupOf(object.apiVersion) !== 'apps' || object.kind !== 'Deployment') return undefined;
   const conditions = fieldAt(object, ['status', 'conditions']);
   const complete = (Array.isArray(conditions) ? conditions : []).find(
@@ -47,7 +57,8 @@ function missedDeadline(object: AnyObject, { now, cutoff }: HealthContext): Epoc
   if (completed === undefined || !isObserved || (changed !== undefined && changed > completed)) return undefined;
   const seconds = numberAt(object, ['spec', 'progressDeadlineSeconds']) ?? PROGRESS_DEADLINE_SECONDS;
   const deadline = completed + seconds * 1000;
-  return deadline > cutoff && deadline <= now ? deadline : undefined;
+  if (deadline <= cutoff || deadline > now) return undefined;
+  return { failedAt: deadline, seenComplete: completed, since: 'at its progress deadline' };
 }
 
 /**

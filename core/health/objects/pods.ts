@@ -8,7 +8,6 @@ import { isMap } from '../../kube/json.ts';
 import { toSelectorString } from '../../kube/selector.ts';
 import { parseTime } from '../../kube/time.ts';
 import { oneLine, shortened } from '../../text/oneLine.ts';
-import type { HealthContext } from './healthContext.ts';
 import type { ObjectHealth } from './resources.ts';
 
 type Pod = AnyObject;
@@ -31,9 +30,9 @@ const MAX_SELECTOR_CHARACTERS = 1024;
  * workloads as it runs Pods: 110 by default.
  */
 const READS: readonly { of: (workload: ObjectHealth) => boolean; workloads: number; pods: number }[] = [
-  { of: ({ hasLostPods }) => hasLostPods === true, workloads: 110, pods: 200 },
+  { of: ({ seenComplete }) => seenComplete !== undefined, workloads: 110, pods: 200 },
   {
-    of: ({ hasLostPods, health }) => !hasLostPods && health === 'unhealthy',
+    of: ({ seenComplete, health }) => seenComplete === undefined && health === 'unhealthy',
     workloads: 10,
     pods: MAX_PODS_OF_WORKLOAD,
   },
@@ -56,17 +55,14 @@ export function podQueries(objects: readonly ObjectHealth[]): PodQuery[] {
  * The workload's health, taking its Pods into account. If it has lost Pods and no unready Pod is to blame, nodes were
  * drained, have failed or were added. Then the workload is Pending until all Pods are ready, however long that takes.
  */
-export function healthWithPods(
-  { workload, atMost }: PodQuery,
-  pods: readonly Pod[],
-  { seenHealthy = 0 }: HealthContext,
-): ObjectHealth {
+export function healthWithPods({ workload, atMost }: PodQuery, pods: readonly Pod[]): ObjectHealth {
+  const { seenComplete } = workload;
   const counted = pods.filter(isCountedPod);
   const isSpared =
-    workload.hasLostPods === true &&
+    seenComplete !== undefined &&
     pods.length < atMost &&
     counted.length >= wantedPods(workload.resource.object) &&
-    !counted.some((pod) => !isReady(pod) && isToBlame(pod, seenHealthy));
+    !counted.some((pod) => !isReady(pod) && isToBlame(pod, seenComplete));
   return { ...workload, cause: causeOf(pods), ...(isSpared && { health: 'pending', failedAt: undefined }) };
 }
 

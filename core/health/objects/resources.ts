@@ -3,10 +3,9 @@ import { KINDS } from '../../../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { fieldAt } from '../../kstatus/fields.ts';
 import { groupOf, refKey } from '../../kube/names.ts';
-import { formatTime } from '../../kube/time.ts';
 import { MAX_LISTED } from '../../text/firstFew.ts';
 import { isKind, type KnownObjects, knownObjects, whyBehindSource } from './behindSource.ts';
-import { brokenSince, deletedSince, failureTime, keepsPods } from './broken.ts';
+import { brokenWorkload, deletedSince, failureTime, keepsPods } from './broken.ts';
 import { failedAttemptOf } from './failedAttempt.ts';
 import type { HealthContext } from './healthContext.ts';
 import { type InventoryResource, parseInventory } from './inventory.ts';
@@ -28,8 +27,8 @@ interface Health {
   failedAt?: EpochMs | undefined;
   /** The time of Flux's failed attempt, if it is a Kustomization that failed only by one. */
   failedAttempt?: EpochMs | undefined;
-  /** Whether it failed only by having too few Pods, after it was complete. */
-  hasLostPods?: boolean;
+  /** When it was last seen complete, if it failed only by having too few Pods since. */
+  seenComplete?: EpochMs;
 }
 
 export interface ObjectHealth extends Health {
@@ -64,11 +63,10 @@ function healthOfObject(object: AnyObject, known: KnownObjects, context: HealthC
   if (status === 'Terminating') return { health: 'pending', why: 'terminating' };
   if (status === 'Unknown') return { health: 'unknown', why };
   if (status === 'InProgress') {
-    const failedAt = brokenSince(object, context);
-    if (failedAt === undefined) return { health: 'pending', why };
-    const until = context.healthyUntil === undefined ? 'at its progress deadline' : `since ${formatTime(failedAt)}`;
-    const since = `was complete, but not ${until}`;
-    return { health: 'unhealthy', why: `${since}: ${why}`, failedAt, hasLostPods: true };
+    const broken = brokenWorkload(object, context);
+    if (!broken) return { health: 'pending', why };
+    const { failedAt, seenComplete } = broken;
+    return { health: 'unhealthy', why: `was complete, but not ${broken.since}: ${why}`, failedAt, seenComplete };
   }
   const behind = whyBehindSource(object, status === 'Current' ? 'runs' : 'tried', known);
   if (behind !== undefined) return { health: 'pending', why: behind };

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { healthWithPods, podQueries } from '../../../core/health/objects/pods.ts';
-import { objectHealths } from '../../../core/health/objects/resources.ts';
+import { type ObjectHealth, objectHealths } from '../../../core/health/objects/resources.ts';
 import { kubeObject } from '../../support/objects.ts';
 import { at, evaluated, healthContext, ms } from './kustomizationFixture.ts';
 
@@ -90,6 +90,20 @@ describe('a Deployment that Kubernetes has found complete for a moment, and no e
     });
   });
 
+  it('is Unhealthy if the probe of a Pod fails that was ready then, not of a later one', () => {
+    const resource = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'demo', name: 'web' };
+    const lost: ObjectHealth = { resource, health: 'unhealthy', seenComplete: ms('11:51:00') };
+    const healthOfPod = (created: string) => {
+      const pod = kubeObject('v1', 'Pod', 'demo/web-1', {
+        metadata: { creationTimestamp: at(created) },
+        status: { phase: 'Running', containerStatuses: [{ name: 'app', ready: false, state: { running: {} } }] },
+      });
+      return healthWithPods({ workload: lost, namespace: 'demo', labelSelector: '', atMost: 200 }, [pod]).health;
+    };
+    expect(healthOfPod('11:50:30')).toBe('unhealthy');
+    expect(healthOfPod('11:51:30')).toBe('pending');
+  });
+
   it.each<[string, ReturnType<typeof healthAfter>]>([
     ['before its progress deadline', healthAfter('11:51:00', 600)],
     ['that was scaled or restarted since', healthAfter('11:51:00', 530, '11:51:01')],
@@ -133,8 +147,7 @@ describe('a Deployment that has lost one of two Pods', () => {
   const waiting = (reason: string, more: object = {}) => ({ ready: false, state: { waiting: { reason } }, ...more });
   const running = { ready: false, state: { running: {} } };
   const well = pod('10:00:00', 'True', { ...running, ready: true });
-  const health = (pods: KubeObject<any, any>[], atMost = 200) =>
-    healthWithPods({ ...query!, atMost }, pods, CONTEXT).health;
+  const health = (pods: KubeObject<any, any>[], atMost = 200) => healthWithPods({ ...query!, atMost }, pods).health;
 
   it.each<[string, KubeObject<any, any>]>([
     ['of a drained node, and pulls its image elsewhere', pod('11:58:25', 'False', waiting('ContainerCreating'))],
