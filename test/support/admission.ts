@@ -19,6 +19,22 @@ export async function review(handler: AdmissionHandler, request: AdmissionReques
   };
 }
 
+/** The answer to a write that passes these handlers in order. The first denial ends it; all Warnings are kept. */
+export async function admit(handlers: readonly AdmissionHandler[], request: AdmissionRequest, call: WebhookCall) {
+  const answer = { object: request.object, allowed: true, message: '' };
+  const [warnings, audit]: [string[], Record<string, string>] = [[], {}];
+  for (const handler of handlers) {
+    if (!answer.allowed) break;
+    const { response, object } = await review(handler, { ...request, object: answer.object }, call);
+    answer.object = object ?? answer.object;
+    answer.allowed = response.allowed;
+    answer.message = response.status?.message ?? '';
+    warnings.push(...(response.warnings ?? []));
+    Object.assign(audit, response.auditAnnotations);
+  }
+  return { ...answer, warnings, audit };
+}
+
 /** The response of a webhook, such as `mutate/flux`, with everything that its route does around its handler. */
 export async function responseOf(
   webhook: string,

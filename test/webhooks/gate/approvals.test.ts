@@ -49,11 +49,8 @@ async function written(annotate: Record<string, string>, given: Given = {}) {
   const old = given.old ?? gate(spec);
   const object = gate(spec, { ...old.metadata.annotations, ...annotate });
   const of = { object, old, user, at: day(at), objects: rollouts(releases) };
-  // Clients see a denial by the mutating webhook like one by a validating webhook.
-  const { allowed, message, warnings, requests } = await write({ validate: mutateGate }, of);
-  if (!allowed) return { allowed, message, warnings, requests, stored: old };
-  const stored = await write({ mutate: mutateGate, validate: validateGate }, of);
-  return { ...stored, warnings: [...warnings, ...stored.warnings], stored: stored.object as Gate };
+  const answer = await write({ mutate: mutateGate, validate: validateGate }, of);
+  return { ...answer, stored: answer.allowed ? (answer.object as Gate) : old };
 }
 
 const given = ({ metadata }: Gate) => JSON.parse(metadata.annotations?.[RECORD] ?? '{"given":[]}').given;

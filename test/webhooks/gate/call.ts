@@ -7,7 +7,7 @@ import { requestOf } from '../../../dev/fakes/requests.ts';
 import { mutateGate, validateGate } from '../../../webhooks/gate/gateAdmission.ts';
 import type { AdmissionHandler } from '../../../webhooks/response.ts';
 import { gate } from '../../core/gate/gate.ts';
-import { review } from '../../support/admission.ts';
+import { admit } from '../../support/admission.ts';
 
 export interface Write {
   object?: KubeObject<any, any> | undefined;
@@ -41,23 +41,15 @@ export async function write(handlers: { mutate?: AdmissionHandler; validate?: Ad
       authenticatesCallers: of.authenticatesCallers ?? true,
     },
   });
-  const ask = (handler: AdmissionHandler, object: KubeObject<any, any> | undefined) => {
-    const { old: oldObject = null, user: username = 'alice', dryRun = false } = of;
-    return review(handler, requestOf({ object: object ?? null, oldObject, userInfo: { username }, dryRun }), call);
-  };
-  let object = of.object;
-  if (handlers.mutate && object) object = (await ask(handlers.mutate, object)).object ?? object;
-  const validated = handlers.validate && (await ask(handlers.validate, object)).response;
-  return {
-    object: object!,
-    allowed: validated?.allowed ?? true,
-    message: validated?.status?.message ?? '',
-    warnings: validated?.warnings ?? [],
-    audit: validated?.auditAnnotations ?? {},
-    events,
-    facts,
-    requests: cluster.requests,
-  };
+  const { old: oldObject = null, user: username = 'alice', dryRun = false } = of;
+  const request = requestOf({ object: of.object ?? null, oldObject, userInfo: { username }, dryRun });
+  const { mutate, validate } = handlers;
+  const { object, ...answer } = await admit(
+    [mutate, validate].filter((each) => each !== undefined),
+    request,
+    call,
+  );
+  return { ...answer, object: object!, events, facts, requests: cluster.requests };
 }
 
 export const day = (time: string) => `2026-01-05T${time}Z`;

@@ -7,10 +7,10 @@ import { BYPASS_REASON, BYPASSED_BY, BYPASSED_GATES, FORCE_DEPLOY } from '../../
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
-import { withCommands } from '../../../core/text/commands.ts';
 import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { mutateRollout, validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
+import { admit } from '../../support/admission.ts';
 import { write } from './call.ts';
 
 export const T = '2026-03-01T12:00:00Z';
@@ -59,17 +59,17 @@ export async function ask({ next, before, user = 'sre', may = ['sre own', 'sre b
     settings: {},
   });
   const old = before ?? rollout(own, next.status);
-  const result = await mutateRollout(write({ object: next, old, user }), call);
-  const stored = (result.allowed && (result.object as Rollout)) || next;
-  const validated = result.allowed ? await validateRollout(write({ object: stored, old, user }), call) : result;
-  const { annotations = {} } = stored.metadata;
+  const { object, message, ...answer } = await admit(
+    [mutateRollout, validateRollout],
+    write({ object: next, old, user }),
+    call,
+  );
+  const annotations = (answer.allowed && object?.metadata.annotations) || {};
   return {
-    allowed: validated.allowed,
-    denial: validated.allowed ? undefined : withCommands(validated.message, ...(validated.commands ?? [])),
-    grant: result.allowed ? annotations[BYPASSED_GATES] : undefined,
-    by: result.allowed ? annotations[BYPASSED_BY] : undefined,
-    warnings: [...(result.warnings ?? []), ...(validated.warnings ?? [])],
-    audit: result.allowed ? result.audit : undefined,
+    ...answer,
+    denial: message || undefined,
+    grant: annotations[BYPASSED_GATES],
+    by: annotations[BYPASSED_BY],
     events: events.map(({ message }) => message),
     /** Events of one key are one Event. */
     eventKeys: new Set(events.map(({ key }) => key)),

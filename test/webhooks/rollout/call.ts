@@ -4,6 +4,7 @@ import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { requestOf } from '../../../dev/fakes/requests.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { NOW, type object, rollout } from '../../hooks/rollout/call.ts';
+import { admit } from '../../support/admission.ts';
 
 export const P = 'rollout.kuberik.com/';
 
@@ -40,7 +41,6 @@ export function annotated(
 }
 
 export async function stored(request: Write): Promise<Record<string, string> | undefined> {
-  const answer = await mutateRollout(write(request), call().webhookCall);
-  const admitted = answer.allowed && answer.object ? answer.object : (request.object as Rollout);
-  return admitted.metadata.annotations;
+  const { object } = await admit([mutateRollout], write(request), call().webhookCall);
+  return object!.metadata.annotations;
 }

@@ -39,12 +39,8 @@ async function approve(
   const all = Object.entries({ ...old.metadata.annotations, ...annotations });
   const next = Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== undefined));
   const object = gate(next, rule);
-  const answered = await write(
-    { validate: mutateRolloutGate },
-    { object, old, user, at, objects: rollout ? [rollout] : [] },
-  );
-  const { object: stored } = await write({ mutate: mutateRolloutGate }, { object, old, user, at, objects: [rollout] });
-  return { ...answered, stored: stored as ReturnType<typeof gate> };
+  const answered = await write({ mutate: mutateRolloutGate }, { object, old, user, at, objects: [rollout] });
+  return { ...answered, stored: answered.object as ReturnType<typeof gate> };
 }
 
 const recorded = ({ metadata }: ReturnType<typeof gate>) => {
