@@ -43,7 +43,8 @@ export const GATES = [gateOf('own'), gateOf('bound'), binding('OCIRepository')];
 
 interface Case {
   next: Rollout;
-  before?: Rollout;
+  /** null: the Rollout is created. */
+  before?: Rollout | null;
   user?: string;
   /** `user gate` pairs. */
   may?: string[];
@@ -58,7 +59,7 @@ export async function ask({ next, before, user = 'sre', may = ['sre own', 'sre b
     access: { may: async (who, { verb, name }) => verb === 'bypass' && may.includes(`${who.username} ${name}`) },
     settings: {},
   });
-  const old = before ?? rollout(own, next.status);
+  const old = before === undefined ? rollout(own, next.status) : before;
   const { object, message, ...answer } = await admit(
     [mutateRollout, validateRollout],
     write({ object: next, old, user }),
@@ -67,6 +68,7 @@ export async function ask({ next, before, user = 'sre', may = ['sre own', 'sre b
   const annotations = (answer.allowed && object?.metadata.annotations) || {};
   return {
     ...answer,
+    object: object as Rollout,
     denial: message || undefined,
     grant: annotations[BYPASSED_GATES],
     by: annotations[BYPASSED_BY],
