@@ -86,8 +86,10 @@ export function seenHealthy(before: HealthStatus | undefined, unseen: number, no
   const until = healthyUntil(before, now);
   if (until === undefined) return undefined;
   const since = parseTime(before?.status === 'Healthy' ? before.lastChangeTime : before?.healthySince);
+  // If the clock was set back meanwhile, the times can't be compared.
+  if (since === undefined || since > until) return until - unseen;
   // Stored times have whole seconds: a change in the same second may be later.
-  return Math.max(until - unseen, (since ?? Number.NEGATIVE_INFINITY) - 1000);
+  return Math.max(until - unseen, since - 1000);
 }
 
 /** Whether only the absence of the Kustomization was reported since the last reset. */

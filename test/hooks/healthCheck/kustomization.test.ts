@@ -116,6 +116,7 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
       ['it was scaled while the check was at rest', [], { subresource: 'scale' }, '11:52:00', 'Pending'],
       ['it was healthy with this spec, for a moment', [baking], {}, '11:59:40', 'Unhealthy', '11:59:45'],
       ['it was restarted in the second in which it was healthy', [baking], {}, '11:59:45', 'Pending', '11:59:45'],
+      ['it was restarted after the clock was set back', [baking], {}, '11:59:45', 'Pending', '13:00:00'],
     ])('%s', async (_, heads, change, changedAt, health, since = '11:30:00') => {
       expect(await healthSince(since, heads, startsAfter(change, changedAt))).toEqual(['Pending', health]);
     });
