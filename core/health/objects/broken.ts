@@ -42,11 +42,15 @@ export function brokenWorkload(object: AnyObject, context: HealthContext): Broke
 const PROGRESS_DEADLINE_SECONDS = 600;
 
 /**
- * The failure of a Deployment that Kubernetes has found complete, and that is not at its progress deadline. Trap: Pods
- * without a readiness probe are ready for a moment before they crash, and Kubernetes never reports the deadline then.
+ * The failure of a Deployment that Kubernetes has found complete, and that is unavailable after its progress deadline,
+ * for the grace period. Trap: Pods without a readiness probe are ready for a moment before they crash, and Kubernetes
+ * never reports the deadline then.
  */
-function missedDeadline(object: AnyObject, { now, cutoff }: HealthContext): Broken | undefined {
+function missedDeadline(object: AnyObject, { now, cutoff, gracePeriod }: HealthContext): Broken | undefined {
   if (cutoff === undefined || groupOf(object.apiVersion) !== 'apps' || object.kind !== 'Deployment') return undefined;
+  const unavailable = conditionsOf(object).find(({ type, status }) => type === 'Available' && status === 'False');
+  const unavailableSince = parseTime(unavailable?.lastTransitionTime);
+  if (unavailableSince === undefined || now < unavailableSince + gracePeriod) return undefined;
   const conditions = fieldAt(object, ['status', 'conditions']);
   const complete = (Array.isArray(conditions) ? conditions : []).find(
     (each) => stringAt(each, ['reason']) === 'NewReplicaSetAvailable',

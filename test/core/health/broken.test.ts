@@ -72,11 +72,19 @@ describe('a Deployment with too few Pods available', () => {
 });
 
 describe('a Deployment that Kubernetes has found complete for a moment, and no evaluation', () => {
-  const healthAfter = (completed: string, progressDeadlineSeconds: number, changed = '11:50:00', reason = '') => {
+  type Change = { reason?: string; unavailableSince?: string };
+  const healthAfter = (
+    completed: string,
+    progressDeadlineSeconds: number,
+    changed = '11:50:00',
+    change: Change = {},
+  ) => {
     const object = crashing(changed);
+    const { reason, unavailableSince = '11:59:00' } = change;
     const [available, progressing] = object.status.conditions;
+    const unavailable = { ...available, lastTransitionTime: at(unavailableSince) };
     const complete = { ...progressing, lastUpdateTime: at(completed), ...(reason && { reason }) };
-    const status = { ...object.status, conditions: [available, complete] };
+    const status = { ...object.status, conditions: [unavailable, complete] };
     const observed = { ...object, spec: { ...object.spec, progressDeadlineSeconds }, status };
     const resource = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'demo', name: 'web', object: observed };
     return evaluated({ kustomization: { entries: [ENTRY] }, observed: [resource] }).result;
@@ -107,7 +115,8 @@ describe('a Deployment that Kubernetes has found complete for a moment, and no e
   it.each<[string, ReturnType<typeof healthAfter>]>([
     ['before its progress deadline', healthAfter('11:51:00', 600)],
     ['that was scaled or restarted since', healthAfter('11:51:00', 530, '11:51:01')],
-    ['that rolls out a version', healthAfter('11:51:00', 530, '11:50:00', 'ReplicaSetUpdated')],
+    ['that rolls out a version', healthAfter('11:51:00', 530, '11:50:00', { reason: 'ReplicaSetUpdated' })],
+    ['that is unavailable for a moment', healthAfter('11:51:00', 530, '11:50:00', { unavailableSince: '11:59:01' })],
     ['whose deadline was before this deployment', healthAfter('11:40:00', 600, '11:30:00')],
   ])('%s, is Pending', (_, result) => {
     expect(result.health).toBe('Pending');
