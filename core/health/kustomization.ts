@@ -143,7 +143,8 @@ function verdictOf(
   }
   // A repeated reconciliation keeps the status, but inputs that couldn't be read are still unknown.
   if (verdict.health !== 'Healthy' && !(isRepeat && errors.length > 0)) {
-    const isSteady = objects.length > 0 && missing.length + errors.length === 0;
+    const hasFoundUnhealthy = failedAttempt?.reason === 'HealthCheckFailed';
+    const isSteady = objects.length > 0 && missing.length + errors.length === 0 && !hasFoundUnhealthy;
     return { ...verdict, message: withErrors(verdict.message), waitsForEvent, ...(isSteady && { isSteady }) };
   }
   if (missing.length > 0) {

@@ -154,6 +154,13 @@ it('names the failure, and the objects that are not ready', () => {
   );
 });
 
+it('interrupts the health of the objects if Flux has found one unhealthy', () => {
+  const verdict = (kustomization: Case['kustomization']) =>
+    verdictOf({ kustomization, healthyUntil, health: 'Pending' });
+  expect(verdict(NO_LONGER_APPLIED)).toMatchObject({ isSteady: true });
+  expect(verdict(NOT_HEALTHY)).not.toHaveProperty('isSteady');
+});
+
 describe('the status has the first failed attempt', () => {
   const NOW = ms('12:00:00');
   const first = { firstFailedAttempt: at('11:55:00') };
