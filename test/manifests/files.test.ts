@@ -41,6 +41,13 @@ describe('the installation', () => {
     expect(deployment.spec.template.spec.containers[0].image).toMatch(/^rollout-hooks:\d+\.\d+\.\d+$/);
   });
 
+  it('does not restart a replica that is only not ready', () => {
+    const { containers } = objectIn('app/deployment.yaml').spec.template.spec;
+    const { startupProbe, livenessProbe, readinessProbe } = containers[0];
+    const paths = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.path);
+    expect(paths).toEqual(['/healthz', '/healthz', '/readyz']);
+  });
+
   it('has one name of Metacontroller, in the server, the condition and the binding', () => {
     const deployment = objectIn('app/deployment.yaml');
     const { env } = deployment.spec.template.spec.containers[0];
