@@ -57,6 +57,11 @@ export function createApp({
   const refusals = createRefusalLog(log, clock);
   app.disable('x-powered-by');
   app.disable('etag');
+  app.use((_request, response, next) => {
+    // Clients use a connection that they have kept, even if the replica is no endpoint of the Service any more.
+    if (notReady()) response.set('Connection', 'close');
+    next();
+  });
   app.get('/healthz', (_request, response) => void response.type('text').send('ok\n'));
   app.get('/readyz', (_request, response) => {
     const reason = notReady();

@@ -96,6 +96,15 @@ describe('HTTP endpoints', () => {
     expect((await request(app()).get('/readyz')).status).toBe(200);
   });
 
+  it('end each connection while the replica is not ready, so that its client moves on', async () => {
+    const connectionOf = async (reason?: string) => {
+      const answer = await request(app(reason)).post('/echo').set('Connection', 'keep-alive').send({});
+      return [answer.status, answer.headers.connection];
+    };
+    expect(await connectionOf()).toEqual([200, 'keep-alive']);
+    expect(await connectionOf('the clock is wrong')).toEqual([200, 'close']);
+  });
+
   it('count requests by route and outcome', async () => {
     const metered = app();
     await request(metered).post('/echo').send({});
