@@ -168,5 +168,8 @@ it('every section that shows a command is walked here', () => {
   const walked = readFileSync(import.meta.filename, 'utf8');
   const shows = sections.filter((heading) => shownIn(heading).length > 0);
   expect(shows.filter((heading) => !walked.includes(`'${heading}'`))).toEqual([]);
-  expect(sections.filter((heading) => !shows.includes(heading))).toEqual(['Hooks answer errors', 'After a restore of etcd']);
+  expect(sections.filter((heading) => !shows.includes(heading))).toEqual([
+    'Hooks answer errors',
+    'After a restore of etcd',
+  ]);
 });
