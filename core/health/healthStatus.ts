@@ -11,7 +11,7 @@ export type Verdict = {
   commands?: readonly CommandLine[];
   /** Set if nothing changes the verdict until the Kustomization or a Rollout changes, which triggers a sync. */
   waitsForEvent?: boolean;
-  /** The first of Flux's failed attempts in a row. */
+  /** Flux's first failed attempt since the check was Healthy. */
   firstFailedAttempt?: EpochMs;
 } & (
   | { health: 'Healthy'; message: string }

@@ -8,7 +8,6 @@ import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
 import { isStale, type Observed } from '../../core/rollout/evaluation/observed.ts';
 import { withAllowedRefs } from '../../core/rollout/evaluation/specProblems.ts';
 import { type Plan, planRollout } from '../../core/rollout/plan.ts';
-
 import { readSelectors } from '../../live/gateReads.ts';
 import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
 import { readChecks, withPresentHealth } from './healthReads.ts';

@@ -32,7 +32,8 @@ export function failedAttemptOf(
 }
 
 /**
- * The first failed attempt in a row, and whether a later one has failed too, at least the grace period after it.
+ * The first failed attempt since the check was Healthy, and whether a later one has failed too, at least the grace
+ * period after it.
  * @param times of the last failed attempts, of the Kustomization and of those among its objects
  */
 export function failedAttempts(
