@@ -291,12 +291,12 @@ function isChanged(key: string, gate: Gate, old: Gate | undefined): boolean {
 
 /** The stored requests. Timestamps in the annotations count as handled, even if the webhook never saw their write. */
 function requestsBefore(old: Gate, now: EpochMs): GateRequests {
-  const requests = gateRequestsOf(old, now);
-  const handled = { ...requests.handled };
+  const { current, planned, handled: known } = gateRequestsOf(old, now);
+  const handled = { ...known };
   for (const { action, at } of annotatedRequests(old)) {
     if (at <= now + CLOCK_TOLERANCE_MS) handled[action] ??= at;
   }
-  return { ...requests, handled };
+  return { current, planned, handled };
 }
 
 /**
@@ -305,7 +305,7 @@ function requestsBefore(old: Gate, now: EpochMs): GateRequests {
  */
 function restoredRequests(gate: Gate, by: string, now: EpochMs): GateRequests {
   const record = parseAcceptedRequests(gate.metadata.annotations?.[ACCEPTED_REQUEST]);
-  const { current, planned, handled } = withDueRequest(record ?? { handled: {} }, now);
+  const { current, planned, handled, seen } = withDueRequest(record ?? { handled: {} }, now);
   if (current?.action !== 'close') return { handled: {} };
   const own = ({ action, at, reason }: GateRequest): GateRequest => {
     return { action, at, by, ...(reason && { reason: reason.slice(0, LIMITS.gateReason) }) };
@@ -317,11 +317,14 @@ function restoredRequests(gate: Gate, by: string, now: EpochMs): GateRequests {
     // A planned opening for one version would become one for all.
     ...(planned && !planned.for && { planned: own(planned) }),
     handled: { open: past(handled.open), close: past(handled.close) },
+    seen: planned?.action === 'open' ? { close: seen?.close } : seen,
   };
 }
 
-function isHandled({ action, at }: GateRequest, { planned, handled }: GateRequests): boolean {
+function isHandled({ action, at }: GateRequest, { planned, handled, seen }: GateRequests): boolean {
   if (planned?.action === action && planned.at === at) return true;
+  // In a Gate from a backup a request may have been planned and withdrawn.
+  if (seen?.[action] === at) return true;
   const last = handled[action];
   // The clocks of two users may differ a little. A sync restores exactly the old time, or one from long ago.
   return last !== undefined && (at === last || at <= last - CLOCK_TOLERANCE_MS);
