@@ -28,7 +28,7 @@ export function sortedChecks(checks: readonly HealthCheck[]): HealthCheck[] {
 /** The cause for which automatic deployments wait: an Unhealthy check. Pending does not block. */
 export function unhealthyMessage(check: HealthCheck): string {
   const { name, namespace } = check.metadata;
-  const detail = check.status?.message ? `: ${withoutCommands(check.status.message.slice(0, MAX_MESSAGE))}` : '';
+  const detail = check.status?.message ? `: ${withoutCommands(check.status.message).slice(0, MAX_MESSAGE)}` : '';
   return `HealthCheck '${name}' in namespace '${namespace}' is not healthy (status: Unhealthy)${detail}`;
 }
 

@@ -1,7 +1,9 @@
 /** Messages of Ready during a bake, which are the Go controller's. R83 to R91 are cases of its test suite. */
 import { describe, expect, it } from 'vitest';
-import type { HistoryEntry } from '../../../../api/types.ts';
+import type { HealthCheck, HistoryEntry } from '../../../../api/types.ts';
 import { bakeSummary } from '../../../../core/rollout/deployment/deploymentMessages.ts';
+import { unhealthyMessage } from '../../../../core/rollout/deployment/healthChecks.ts';
+import { withCommands } from '../../../../core/text/commands.ts';
 
 const entry = (bakeStatus?: string, bakeStatusMessage?: string): HistoryEntry => ({
   version: { tag: '1.0.0' },
@@ -28,4 +30,16 @@ describe('bakeSummary', () => {
   ])('%s', (_id, head, expected) => {
     expect(bakeSummary(head)).toBe(expected);
   });
+});
+
+it('the message of an Unhealthy check is cut without a part of a command', () => {
+  const message = withCommands('x'.repeat(4080), ['To open Gate shop/freeze', 'kubectl annotate gate freeze']);
+  const check: HealthCheck = {
+    apiVersion: 'kuberik.com/v1alpha1',
+    kind: 'HealthCheck',
+    metadata: { namespace: 'shop', name: 'web' },
+    spec: {},
+    status: { status: 'Unhealthy', message },
+  };
+  expect(unhealthyMessage(check)).toMatch(/: x{4080}$/);
 });
