@@ -108,7 +108,7 @@ function unrequireActions(rollout: Rollout, gate: NamespacedName, step: string):
   return offer({ type: 'unrequire', object, gate: ref }, rollout, {
     step,
     ...(neverExisted
-      ? { text: 'No such Gate has been seen. This removes it from spec.gates.' }
+      ? { text: 'The Gate does not exist. This removes its reference from spec.gates.' }
       : {
           text: 'This Gate has been deleted. Removing it is a bypass: your name and reason are recorded.',
           rights: [rightOn('bypass', 'Gate', gate), rightOn('patch', 'Rollout', identityOf(rollout))],

@@ -5,7 +5,7 @@
  * | rule | the mutating webhook, here | the validating webhook, validate.ts |
  * |---|---|---|
  * | closed Gate | held object: reverts, denies or allows the write | nothing that Gates govern has changed since |
- * | managed fields | others, also new or bypassed: sets what Rollouts deploy | the fields still have these values |
+ * | managed fields | others, also new or bypassed: sets the deployed versions | the fields still have these values |
  * | selected-by | writes the annotation | |
  * | suspension | suspends and resumes | an object marked closed is still suspended |
  * | bypass record | writes the annotation | |

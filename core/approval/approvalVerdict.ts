@@ -114,7 +114,7 @@ export function isExpired(approval: Approval, rule: ApprovalRule, now: EpochMs):
 
 /** Why the approval does not count: `requested it`, `is named as its author`. */
 function whyNotCounted({ by }: Approval, rule: ApprovalRule, users: VersionUsers | undefined): string | undefined {
-  if (whyIneligible(by, rule) !== undefined) return 'is not a person';
+  if (whyIneligible(by, rule) !== undefined) return 'is not allowed to approve';
   const { requesters = [], onBehalfOf, authors } = users ?? {};
   if (rule.notBy?.includes('requester')) {
     if (requesters.includes(by)) return 'requested it';

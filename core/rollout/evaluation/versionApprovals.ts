@@ -1,6 +1,6 @@
 /**
  * The approvals that RolloutGates require for each version of their Rollout.
- * A manual deployment needs them too, a rollback doesn't.
+ * A manual deployment needs them too. A rollback doesn't, nor does an initialVersion with `gateFirstDeployment: false`.
  */
 import { APPROVE } from '../../../api/annotations.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';

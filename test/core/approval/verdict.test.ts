@@ -38,7 +38,7 @@ describe('the approvals of a version', () => {
     expect(evaluateApprovals({ required: 1, serviceAccounts: ['ci/bot'] }, [bot], nobody, NOW).enough).toBe(true);
     expect(evaluateApprovals({ required: 1 }, [bot], nobody, NOW)).toMatchObject({
       enough: false,
-      given: [{ doesNotCount: 'is not a person' }],
+      given: [{ doesNotCount: 'is not allowed to approve' }],
     });
   });
 
