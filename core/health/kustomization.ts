@@ -7,7 +7,7 @@ import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { conditionsOf, fieldAt, stringAt } from '../kstatus/fields.ts';
+import { fieldAt, readyOf, stringAt } from '../kstatus/fields.ts';
 import { kstatusOf } from '../kstatus/kstatus.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { earliestTime, latestTime, parseTime } from '../kube/time.ts';
@@ -41,7 +41,7 @@ const NO_OBJECTS: Inventory = { resources: [], errors: [] };
 export function ownHealth(observed: ObservedKustomization, context: HealthContext): OwnHealth {
   const { kustomization } = observed;
   const revision = observedRevision(observed, context);
-  const ready = conditionsOf(kustomization as FluxObject).find(({ type }) => type === 'Ready');
+  const ready = readyOf(kustomization as FluxObject);
   const own = kstatusOf(kustomization, context.now);
   const failedAttempt = revision.hasBegun ? failedAttemptOf(kustomization as FluxObject, context) : undefined;
   if (revision.hasBegun && !failedAttempt && ready?.status === 'False' && FAILED_KUSTOMIZATION.has(ready.reason)) {
@@ -194,7 +194,7 @@ function observedRevision(
   if (notBegun !== undefined) {
     const isFirst = (ownOld ?? sourceOld) === undefined && neverSucceeded(kustomization);
     const failuresCountFrom = isFirst ? 0 : Number.POSITIVE_INFINITY;
-    const ready = conditionsOf(kustomization as FluxObject).find(({ type }) => type === 'Ready');
+    const ready = readyOf(kustomization as FluxObject);
     const waitsForTime = ofSource !== undefined || (behind === undefined && ready?.reason === BUILD_FAILED);
     return { waiting: notBegun, hasBegun: false, failuresCountFrom, waitsForTime };
   }
@@ -249,7 +249,7 @@ function whyNotAttempted({ status }: Kustomization, artifact: string | undefined
 }
 
 function whyReadyIsOld(kustomization: Kustomization): string | undefined {
-  const ready = conditionsOf(kustomization as FluxObject).find((c) => c.type === 'Ready');
+  const ready = readyOf(kustomization as FluxObject);
   if (wasReadyAtSuspension(kustomization as FluxObject)) return undefined;
   return whyGenerationIsOld(kustomization, ready?.observedGeneration ?? kustomization.status?.observedGeneration);
 }
@@ -267,7 +267,7 @@ function whyGenerationIsOld({ kind, metadata, spec }: Kustomization, seen: numbe
  * Reconciling with each step of an attempt.
  */
 function firstAttempt(kustomization: Kustomization, revision: string | undefined, cutoff: EpochMs): EpochMs {
-  const ready = conditionsOf(kustomization as FluxObject).find((c) => c.type === 'Ready');
+  const ready = readyOf(kustomization as FluxObject);
   const history = fieldAt(kustomization, ['status', 'history']);
   const starts = (Array.isArray(history) ? history : []).flatMap((entry) => {
     const ended = parseTime(stringAt(entry, ['firstReconciled']));

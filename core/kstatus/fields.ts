@@ -55,6 +55,11 @@ export function conditionsOf(object: AnyObject): LooseCondition[] {
   });
 }
 
+/** The condition Ready; undefined if the object has none. */
+export function readyOf(object: AnyObject): LooseCondition | undefined {
+  return conditionsOf(object).find(({ type }) => type === 'Ready');
+}
+
 // The result of kstatus, and its constructors.
 
 export type KStatusName = 'Current' | 'InProgress' | 'Failed' | 'Terminating' | 'Unknown';

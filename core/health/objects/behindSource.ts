@@ -7,7 +7,7 @@
 import type { FluxObject } from '../../../api/flux.ts';
 import { KINDS } from '../../../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
-import { conditionsOf, fieldAt, type LooseCondition, stringAt } from '../../kstatus/fields.ts';
+import { fieldAt, type LooseCondition, readyOf, stringAt } from '../../kstatus/fields.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { groupOf, refKey } from '../../kube/names.ts';
 import { parseTime } from '../../kube/time.ts';
@@ -121,7 +121,7 @@ function whyBehindWorkload(object: AnyObject, known: KnownObjects): string | und
 /** Why the attempt, running or failed, may have begun before the deployment; undefined if nothing shows that. */
 export function whyOldAttempt(kustomization: AnyObject, context: HealthContext): string | undefined {
   const { cutoff } = context;
-  const ready = conditionsOf(kustomization).find(({ type }) => type === 'Ready');
+  const ready = readyOf(kustomization);
   const isReconciling = ready?.status === 'Unknown';
   const began = isReconciling ? parseTime(ready.lastTransitionTime) : failedAttemptBegan(kustomization, ready, context);
   // Stored times have whole seconds.

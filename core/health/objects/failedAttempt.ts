@@ -3,7 +3,7 @@
  * API server may have been down, or a node may have been lost while Flux waited for health.
  */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
-import { conditionsOf } from '../../kstatus/fields.ts';
+import { readyOf } from '../../kstatus/fields.ts';
 import { latestTime, parseTime } from '../../kube/time.ts';
 import type { HealthContext } from './healthContext.ts';
 
@@ -22,7 +22,7 @@ export function failedAttemptOf(
   kustomization: AnyObject,
   { healthyUntil }: Pick<HealthContext, 'healthyUntil'>,
 ): FailedAttempt | undefined {
-  const ready = conditionsOf(kustomization).find(({ type }) => type === 'Ready');
+  const ready = readyOf(kustomization);
   const at = parseTime(ready?.lastTransitionTime);
   if (ready?.status !== 'False' || at === undefined) return undefined;
   const { reason, message } = ready;

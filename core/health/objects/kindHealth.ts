@@ -3,7 +3,16 @@
  * progress.
  */
 import type { AnyObject } from '../../../api/kubernetes.ts';
-import { conditionsOf, current, failed, fieldAt, inProgress, numberAt, stringAt } from '../../kstatus/fields.ts';
+import {
+  conditionsOf,
+  current,
+  failed,
+  fieldAt,
+  inProgress,
+  numberAt,
+  readyOf,
+  stringAt,
+} from '../../kstatus/fields.ts';
 import { type KStatus, kstatusOf } from '../../kstatus/kstatus.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { isMap } from '../../kube/json.ts';
@@ -72,7 +81,7 @@ export function healthOf(object: AnyObject, context: HealthContext): KStatus {
  */
 function readyOfOldGeneration(object: AnyObject): number | undefined {
   const { generation } = object.metadata;
-  const ready = conditionsOf(object).find(({ type }) => type === 'Ready');
+  const ready = readyOf(object);
   const isOld = generation !== undefined && (ready?.observedGeneration ?? generation) !== generation;
   return isOld && fieldAt(object, ['spec', 'suspend']) !== true ? ready?.observedGeneration : undefined;
 }
@@ -132,7 +141,7 @@ function hasReady(object: AnyObject): boolean {
  */
 function fluxRule(reasons: ReadonlySet<string>): Rule {
   return (object, context) => {
-    const ready = conditionsOf(object).find(({ type }) => type === 'Ready');
+    const ready = readyOf(object);
     if (ready?.status !== 'False' || !reasons.has(ready.reason)) return undefined;
     const { generation } = object.metadata;
     if (generation !== undefined && (ready.observedGeneration ?? generation) !== generation) return undefined;
