@@ -24,8 +24,13 @@ export function triggerValue(
   now: EpochMs,
 ): string | undefined {
   const isStored = stored === value || stored?.startsWith(`${value}${separator}`);
-  const wanted = isStored ? `${value}${separator}${minuteOf(now)}` : value;
+  const wanted = isStored ? withMinute(value, separator, now) : value;
   return stored === wanted ? undefined : wanted;
+}
+
+/** The value of a trigger that is written again, once a minute. */
+export function withMinute(value: string, separator: string, now: EpochMs): string {
+  return `${value}${separator}${minuteOf(now)}`;
 }
 
 /**

@@ -9,9 +9,9 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus } from '../../api/types.ts';
 import { LIMIT_OF_GATES } from '../gate/gateRefs.ts';
-import { annotateAll, triggerValue } from '../kube/annotate.ts';
+import { annotateAll, triggerValue, withMinute } from '../kube/annotate.ts';
 import { refKey } from '../kube/names.ts';
-import { earliestTime, minuteOf } from '../kube/time.ts';
+import { earliestTime } from '../kube/time.ts';
 import { isApplyBy } from '../kube/writers.ts';
 import { evaluateObjectGates, type GateContext, type ObjectGates, selectedByText } from '../objectGates/objectGates.ts';
 import {
@@ -60,7 +60,7 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
   // An object that bypasses the Gates gets the state too: once its deployment is applied, the webhook suspends it.
   const closed = formatState({ is: 'closed', gates: gates.causes });
   const triggerOfHeld = fits ? undefined : stateTrigger(object, closed, now);
-  const heldState = isBypassing ? withMinute(closed, now) : triggerOfHeld;
+  const heldState = isBypassing ? withMinute(closed, BEFORE_MINUTE, now) : triggerOfHeld;
   const state = gates.causes.length > 0 ? heldState : stateOnceOpen(object, gates, now);
   if (state !== undefined) annotations[GATE_STATE] = state;
   return { annotations, isBypassing, requeueAt: earliestTime(gates.all.map(({ until }) => until)) };
@@ -86,11 +86,6 @@ function stateTrigger(object: FluxObject, state: string, now: EpochMs): string |
 }
 
 const BEFORE_MINUTE = '@';
-
-/** The state that `stateTrigger` writes again. */
-function withMinute(state: string, now: EpochMs): string {
-  return `${state}${BEFORE_MINUTE}${minuteOf(now)}`;
-}
 
 /** Whether the object is still suspended with the mark of an opening, which the webhook has not seen. */
 export function isOpeningUnseen({ metadata: { annotations = {} } }: Pick<KubeObject, 'metadata'>): boolean {
@@ -118,7 +113,7 @@ export function stateByRollouts(
     return state?.is === 'bypassing' ? formatState({ is: 'closed', gates: causes }) : undefined;
   const bypassing = formatState({ is: 'bypassing', gates: closures });
   // The webhook replaces the other decorator's mark. One of this minute that it hasn't seen stays for now.
-  const unseen = withMinute(formatState({ is: 'closed', gates: causes }), now);
+  const unseen = withMinute(formatState({ is: 'closed', gates: causes }), BEFORE_MINUTE, now);
   const text = object.metadata.annotations?.[GATE_STATE];
   return text === bypassing || text === unseen ? undefined : bypassing;
 }
@@ -138,7 +133,7 @@ export function fitsGates(object: FluxObject, { causes, closures }: ObjectGates)
  */
 export function tooManyMarks(now: EpochMs): Hold['annotations'] {
   const closed = formatState({ is: 'closed', gates: [refKey(LIMIT_OF_GATES)] });
-  return { [SELECTED_BY]: LIMIT_OF_GATES.name, [GATE_STATE]: withMinute(closed, now) };
+  return { [SELECTED_BY]: LIMIT_OF_GATES.name, [GATE_STATE]: withMinute(closed, BEFORE_MINUTE, now) };
 }
 
 // The state that the webhook stores, and the suspension.
