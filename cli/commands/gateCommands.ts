@@ -33,9 +33,9 @@ import { awaitRolloutGate } from '../write/wait.ts';
 export const closeCommand: CommandDefinition = {
   description: `Closes an existing Gate or RolloutGate, until a user opens it or until the given time.
 
-- A Gate closes for everything that requires it. To create a Gate, use freeze.
+- A closed Gate holds everything that requires it. To create a Gate, use freeze.
 - If the Gate is open by default, its spec.window ends the closure; --for and --until can't be later.
-- A RolloutGate closes for every version that is not deployed manually. With --rollout it is created if there is none. It takes no times.`,
+- A closed RolloutGate blocks all automatic deployments of its Rollout. It takes no times. With --rollout, close creates it if it doesn't exist.`,
   arguments: [{ syntax: '<gate>', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
   options: [
     ...SPAN_OPTIONS,

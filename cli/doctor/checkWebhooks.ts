@@ -149,7 +149,7 @@ export const checkAdmission: Check = async ({ client, home }) => {
       return [fine(about, 'the API server calls the webhook, which denied a dry run as expected')];
     if (message.includes('x509'))
       return [problem(about, `The API server rejects the certificate: ${message}`, CERTIFICATE_FIX)];
-    if (message.includes('failed calling webhook')) return found(`The webhook is not reached: ${message}`);
+    if (message.includes('failed calling webhook')) return found(`The API server can't reach the webhook: ${message}`);
     if (code === 403)
       return [
         notChecked(

@@ -238,7 +238,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
     label: (request) => `Close ${nameOf(request)}`,
     submit: (request) => `Close ${request.object.name}`,
     text: (request, found) => {
-      if (!isOn(request, 'Gate')) return 'Blocks every version that is not deployed manually.';
+      if (!isOn(request, 'Gate')) return 'Blocks all automatic deployments of its Rollout.';
       const { default: standard, window } = found?.spec ?? {};
       const end = standard === 'opened' && window ? ` Its spec.window (${window}) ends the closure.` : '';
       return `Holds everything that requires it.${end}`;

@@ -278,5 +278,5 @@ function suspendedWarning(
 function awaitsWarning({ metadata, spec }: FluxObject, { object, oldObject }: FluxWrite): string[] {
   const awaits = parseDeployments(metadata.annotations?.[AWAITS_ARTIFACT])[0];
   if (!awaits || oldObject?.spec?.suspend !== true || object.spec?.suspend === spec?.suspend) return [];
-  return [`suspended until its source has fetched ${deploymentText(awaits)}, and resumed then`];
+  return [`stays suspended until its source has fetched ${deploymentText(awaits)}; it is then resumed automatically`];
 }

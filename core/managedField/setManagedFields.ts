@@ -221,7 +221,7 @@ function stayUntilFetched(field: ManagedField, deployed: DeploymentRef, context:
   if (value !== undefined && !context.isApply(field))
     return { value, denial: denialOf(field, deployed, value, context) };
   const awaited = deploymentText(deployed);
-  const revertText = `${shortName(field)} stays ${old ?? 'unset'} until its source has fetched ${awaited}`;
+  const revertText = `${shortName(field)} stays ${old ?? 'unset'} until the object's source has fetched ${awaited}`;
   return { value: old, revertText };
 }
 
@@ -269,7 +269,7 @@ function denialOf(
       `${fieldPath(field).join('.')} cannot be set to '${value}': Rollout '${field.rollout}' manages it and has deployed ` +
       `'${deployed.version}'.${wanted ? ` That Rollout is pinned to '${wanted}'.` : ''}`,
     commands: wanted
-      ? [[`To pin it to ${version}`, pin]]
+      ? [[`To pin Rollout '${field.rollout}' to ${version}`, pin]]
       : [
           [`To deploy ${version} on that Rollout`, deployVersionCommand(rollout, value)],
           [`To deploy ${version} and stay on it`, pin],

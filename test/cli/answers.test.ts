@@ -75,7 +75,7 @@ describe('nothing is written, and the answer names the action to take', () => {
       'deploy web 9.9.9',
       [WEB],
       2,
-      `9.9.9 is not a release that this Rollout knows (it has 1.2.0, 1.1.0, 1.0.0): the request would wait until it is one.
+      `Rollout shop/web has no release 9.9.9 (it has 1.2.0, 1.1.0, 1.0.0): the request would wait until it exists.
 Not a terminal: add --yes to confirm.
 `,
     ],

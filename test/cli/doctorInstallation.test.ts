@@ -98,7 +98,7 @@ it.each([
 
 it.each([
   ['x509: certificate signed by unknown authority', 'The API server rejects the certificate', 'webhook-certificate.sh'],
-  ['connection refused', 'The webhook is not reached', 'look at the Pods'],
+  ['connection refused', "The API server can't reach the webhook", 'look at the Pods'],
 ])('a webhook call that fails with %s', async (cause, text, fix) => {
   const message = `failed calling webhook "gate.admission.kuberik.com": ${cause}`;
   const create = () => Promise.reject(new ApiError(500, 'InternalError', message));

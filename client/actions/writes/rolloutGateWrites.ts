@@ -112,7 +112,7 @@ export function rejectByNewGate(rollout: Rollout, version: string, reason: Reaso
   });
 }
 
-/** Creates a closed RolloutGate, which holds all versions that are not deployed manually. */
+/** Creates a closed RolloutGate, which blocks all automatic deployments of its Rollout. */
 export function closeByNewGate(rollout: Rollout, name: string, reason: Reason): PlannedWrite {
   const gate = newGate(rollout, name, { passing: false }, reason);
   const text = `Created ${objectTitle('RolloutGate', identityOf(gate))}, which blocks every version of ${objectTitle('Rollout', identityOf(rollout))}`;

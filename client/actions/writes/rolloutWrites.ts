@@ -64,7 +64,7 @@ export function deploy(rollout: Rollout, version: string, reason: Reason): Plann
   return rolloutWrite(rollout, { metadata: { annotations } }, `Requested that ${nameOf(rollout)} deploy ${version}`, {
     version,
     concerns: [
-      ...versionConcerns(rollout, version, 'the request would wait until it is one'),
+      ...versionConcerns(rollout, version, 'the request would wait until it exists'),
       ...unavailableConcern(rollout, version),
     ],
   });
@@ -359,7 +359,7 @@ export function unknownText(rollout: Rollout, version: string): string | undefin
   const known = knownVersions(rollout);
   if (known.includes(version)) return undefined;
   const has = known.length > 0 ? `it has ${firstFew(known, 5)}` : 'it has none yet';
-  return `${version} is not a release that this Rollout knows (${has})`;
+  return `${nameOf(rollout)} has no release ${version} (${has})`;
 }
 
 /** The text to confirm for a version that ran before but is no longer available: only a pin deploys it. */

@@ -164,7 +164,7 @@ const rows: Row[] = [
     }),
     ...dev,
     ...held,
-    warning: 'APP stays dev until its source has fetched my-app 1.1.0 (2)',
+    warning: "APP stays dev until the object's source has fetched my-app 1.1.0 (2)",
   }),
   that(
     'has waited for so long that the history has forgotten what it has',
@@ -188,7 +188,7 @@ const rows: Row[] = [
     sent: waiting({ spec: { suspend: false } }),
     ...stays,
     memory: 'false',
-    warning: 'suspended until its source has fetched my-app 1.1.0 (2), and resumed then',
+    warning: 'stays suspended until its source has fetched my-app 1.1.0 (2); it is then resumed automatically',
   }),
   that('suspended by its owner before: stays so when the version is there', THERE, {
     old: waiting({ annotations: { [MEMORY]: 'true' } }),

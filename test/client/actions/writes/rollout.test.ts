@@ -206,7 +206,7 @@ describe('actions that need confirmation', () => {
     [
       'an unknown version',
       deploy(rollout(), '1.5.l', undefined),
-      /^1\.5\.l is not a release .*it has 1\.5\.1, 1\.5\.0/,
+      /^Rollout shop\/checkout has no release 1\.5\.l \(it has 1\.5\.1, 1\.5\.0/,
     ],
     [
       'a rejected version',
