@@ -5,7 +5,7 @@
  * | rule | the mutating webhook, here | the validating webhook, validate.ts |
  * |---|---|---|
  * | closed Gate | held object: reverts, denies or allows the write | nothing that Gates govern has changed since |
- * | managed fields | others, also new or bypassed: sets the deployed versions | the fields still have these values |
+ * | managed fields | object not held, new, or bypassed: sets the deployed versions | these values are still set |
  * | selected-by | writes the annotation | |
  * | suspension | suspends and resumes | an object marked closed is still suspended |
  * | bypass record | writes the annotation | |
@@ -13,8 +13,8 @@
  * Gates govern the spec, the owner references and the annotations that name Gates or Rollouts. They don't govern
  * GATE_STATE: a decorator marks a held object with it, and the rule for the suspension decides in that write.
  * The validating webhook sees the object as all webhooks have left it, and reads everything again: the cluster may have
- * changed since. It reads no Rollout for a write that `agreesWithDeployed`. If it checks nothing, the other webhooks of
- * the cluster are trusted.
+ * changed since. It reads no Rollout for a write that `agreesWithDeployed`. What it doesn't check, another webhook may
+ * have changed.
  */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, REQUIRED_GATES, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';

@@ -61,8 +61,8 @@ function verifySuspended(object: FluxObject): Denial | undefined {
 }
 
 /**
- * Our mutating webhook writes the state of each object that names a Gate. Without one it hasn't seen the name: once
- * other webhooks have changed an object, the API server calls no webhook for the first time.
+ * Our mutating webhook writes the state of each object that names a Gate. An object without a state was given the name
+ * by a later webhook: the API server then calls only those webhooks again that it has called for this write.
  */
 function verifySeen(object: FluxObject, ownGates: () => ObjectGates): Denial | undefined {
   if (object.metadata.annotations?.[GATE_STATE] !== undefined || object.metadata.deletionTimestamp) return undefined;

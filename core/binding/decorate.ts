@@ -39,7 +39,7 @@ interface DecorationInputs {
   /** The Gates that the object's annotations record. */
   gates: ObjectGates;
   reportInputs: ReportInputs;
-  /** The FluxBindings of objects that may wait for this one, as their applier. */
+  /** The FluxBindings of objects whose applier this object may be. */
   waiting: readonly FluxBinding[];
   /** Whether the object may request an apply of its own applier. */
   mayRequest: boolean;
