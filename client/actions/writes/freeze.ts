@@ -52,7 +52,7 @@ export function freeze(
   const { at, every } = wanted;
   const end = endOf(wanted, now);
   if (every && (at !== undefined || end !== undefined))
-    return badRequest('--every is a calendar: --at, --for and --until are for one freeze.');
+    return badRequest('--every excludes --at, --for and --until: it sets a calendar, they set a single freeze.');
   const problem = spanProblem(at, end, now);
   if (problem) return badRequest(problem);
   if (existing) return freezeExisting(existing, wanted, end, now);

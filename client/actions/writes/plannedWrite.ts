@@ -112,7 +112,7 @@ export function basisProblem(basis: string | undefined, request: WriteRequest): 
   if (request.basis === basis) return undefined;
   const now = request.basis ?? 'another state';
   if (basis === undefined)
-    return `Nothing was changed: the request doesn't name the state that it is for, and now there is ${now}. Reload the page.`;
+    return `Nothing was changed: the request doesn't name the state for which it was made, and now there is ${now}. Reload the page.`;
   return `Nothing was changed: the action was for ${basis}, and now there is ${now}.`;
 }
 

@@ -61,7 +61,10 @@ export function approve(gate: RolloutGate, version: string, reason: Reason): Pla
       !allowedVersions.includes(version) && { allowedVersions: [...allowedVersions, version] }),
     ...(others.length < rejectedVersions.length && { rejectedVersions: others }),
   };
-  const rejected = others.length < rejectedVersions.length ? [`${version} was rejected there`] : [];
+  const rejected =
+    others.length < rejectedVersions.length
+      ? [`${nameOf(gate)} rejects ${version} now: approving removes the version from spec.rejectedVersions`]
+      : [];
   const isOnlyNew = passing && allowedVersions !== undefined && rejected.length === 0;
   return specWrite(gate, spec, `Approved ${version} at ${nameOf(gate)}`, reasonAnnotation(reason), {
     concerns: rejected,

@@ -148,7 +148,7 @@ export function bypass(rollout: Rollout, version: string, reason: string, now: E
     version,
     concerns: [
       `${version} bypasses every closed Gate that blocks it, once; your name and reason are recorded`,
-      ...versionConcerns(rollout, version, 'nothing bypasses the Gates until it is one'),
+      ...versionConcerns(rollout, version, 'nothing bypasses the Gates until it exists'),
     ],
   });
 }
@@ -180,7 +180,7 @@ export function bypassRolloutGates(rollout: Rollout, version: string, reason: Re
     version,
     concerns: [
       `${version} bypasses every RolloutGate, those of schedules too`,
-      ...versionConcerns(rollout, version, 'it has no effect until it is one'),
+      ...versionConcerns(rollout, version, 'the bypass has no effect until it exists'),
     ],
   });
 }
@@ -367,7 +367,7 @@ function unavailableConcern({ status }: Rollout, version: string): string[] {
   const { availableReleases, history = [] } = status ?? {};
   const isAvailable = !availableReleases || availableReleases.some(({ tag }) => tag === version);
   if (isAvailable || !history.some((entry) => entry.version.tag === version)) return [];
-  const waits = 'the request waits until it is. To deploy it now, pin it';
+  const waits = 'the request waits until it is available again. To deploy it now, pin it';
   return [`${version} ran before, but is no longer an available release: ${waits}`];
 }
 

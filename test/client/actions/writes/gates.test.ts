@@ -259,7 +259,7 @@ describe('a freeze', () => {
     [{ selects: { ...SELECTS, labelSelector: {} } }, /selects something else/],
     [{ at: NOW + HOUR, lasts: HOUR }, /its spec\.window is 2h/],
     [{ every: { days: ['Friday'], timezone: 'UTC' } }, /change its spec\.schedule/],
-    [{ every: { days: ['Friday'], timezone: 'UTC' }, lasts: HOUR }, /--every is a calendar/],
+    [{ every: { days: ['Friday'], timezone: 'UTC' }, lasts: HOUR }, /--every excludes --at/],
   ])('closes no existing Gate that would do something else: %o', (wanted, sentence) => {
     expect(why(freeze(ref, wanted as FreezeRequest, gate({}, { window: '2h', selects: SELECTS }), NOW))).toMatch(
       sentence,

@@ -62,7 +62,7 @@ describe('a rollback', () => {
     const concerns = (stays: boolean) => (back(of, { stays }) as WriteRequest).concerns.slice(1);
     expect(concerns(true)).toEqual([]);
     expect(concerns(false)).toEqual([
-      '1.3.0 ran before, but is no longer an available release: the request waits until it is. To deploy it now, pin it',
+      '1.3.0 ran before, but is no longer an available release: the request waits until it is available again. To deploy it now, pin it',
     ]);
   });
 
