@@ -32,21 +32,22 @@ import { changeEvents, withOrder } from './rolloutEvents.ts';
 import { nextStatus } from './rolloutStatus.ts';
 import { withBoundedHead } from './statusSize.ts';
 
+type Need = 'blockers' | 'bindings' | 'health';
+
 export interface Plan {
   /** The status to store, `revision` included. */
   status: RolloutStatus;
   /**
-   * Whether the plan has a new history head, or begins the copy for which a deployment waits: it may be carried out
-   * only if the hook has read everything that may block it. Any other plan is safe from cached data, because the next
-   * sync corrects it.
+   * What has to be read live before the plan is carried out. A plan without needs is safe from cached data, because the
+   * next sync corrects it.
+   * - blockers, everything that may block a version: the plan has a new history head, or begins the copy for which a
+   *   deployment waits
+   * - bindings: the head counts as applied from now on, ends, or is retried
+   * - health, the HealthChecks and the ImagePolicy: the bake begins or ends
    */
-  isIrreversible: boolean;
+  needs: ReadonlySet<Need>;
   /** The plan would deploy, but no budget has granted a slot. */
   waitsForBudget: boolean;
-  /** The head counts as applied from now on, ends, or is retried: the hook reads bindings and HealthChecks. */
-  dependsOnBindings: boolean;
-  /** The bake begins or ends: the hook reads the ImagePolicy and the checks, and evaluates old reports again. */
-  dependsOnHealth: boolean;
   requeueAfterSeconds?: number;
   events: NewEvent[];
   /**
@@ -59,8 +60,7 @@ export interface Plan {
 export function planRollout(inputs: Observed, now: EpochMs): Plan {
   const { rollout } = inputs;
   if (rollout.metadata.deletionTimestamp) {
-    const nothing = { isIrreversible: false, waitsForBudget: false, dependsOnBindings: false, dependsOnHealth: false };
-    return { status: rollout.status ?? {}, ...nothing, events: [], children: [] };
+    return { status: rollout.status ?? {}, needs: new Set(), waitsForBudget: false, events: [], children: [] };
   }
   const observed = ownInputs(inputs, now);
   const before = beforeDecision(observed, now);
@@ -71,12 +71,11 @@ export function planRollout(inputs: Observed, now: EpochMs): Plan {
   const { evaluation } = decision;
   const changes = changeEvents(evaluation, after.state.conditions, status, rollout.status);
   const { copy } = evaluation;
+  const isIrreversible = decision.commits || (copy?.isAwaited && copy.begins);
   return {
     status,
-    isIrreversible: decision.commits || Boolean(copy?.isAwaited && copy.begins),
+    needs: new Set<Need>([...before.needs, ...(isIrreversible ? (['blockers'] as const) : [])]),
     waitsForBudget: decision.slotWait !== undefined,
-    dependsOnBindings: before.dependsOnBindings,
-    dependsOnHealth: before.dependsOnHealth,
     ...nextRequeue([...before.requeueAt, ...decision.requeueAt, ...evaluation.requeueAt], observed, status, now),
     events: status === rollout.status ? [] : withOrder([...before.events, ...decision.events, ...changes], status),
     children: childrenOf(observed, copy),
@@ -84,7 +83,8 @@ export function planRollout(inputs: Observed, now: EpochMs): Plan {
 }
 
 /** The result of the steps before the decision. */
-interface BeforeDecision extends Pick<Plan, 'dependsOnBindings' | 'dependsOnHealth' | 'events'> {
+interface BeforeDecision extends Pick<Plan, 'events'> {
+  needs: Need[];
   context: RolloutContext;
   /** Requests that these steps use up. */
   used: RequestKey[];
@@ -118,8 +118,7 @@ function beforeDecision(observed: Observed, now: EpochMs): BeforeDecision {
     used,
     problems: [...config.problems, ...releases.problems],
     fields: releases.fields,
-    dependsOnBindings: progress?.dependsOnBindings || head !== stored.history[0],
-    dependsOnHealth: progress?.dependsOnHealth ?? false,
+    needs: [...(progress?.needs ?? []), ...(head === stored.history[0] ? [] : (['bindings'] as const))],
     events: [...(retry ? [retry.event] : []), ...(progress?.events ?? [])],
     requeueAt: [...releases.requeueAt, progress?.requeueAt ?? []].flat(),
   };

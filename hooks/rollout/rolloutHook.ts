@@ -82,14 +82,14 @@ async function decidePlan(
   const applied = await withLiveBindings(watching, call);
   const healthy = await withLiveHealth(applied, call);
   const { plan } = await withLiveBlockers(healthy, call);
-  if (plan.isIrreversible || plan.dependsOnHealth) await requireFresh(observed.rollout, call);
+  if (plan.needs.has('blockers') || plan.needs.has('health')) await requireFresh(observed.rollout, call);
   return { plan, requeueAfterSeconds: recheckSeconds(first.plan, plan, related) };
 }
 
-/** Reads the HealthChecks, if the plan depends on anything. */
+/** Reads the HealthChecks, if the plan needs anything. */
 async function withLiveChecks(draft: Draft, call: HookCall): Promise<Draft> {
   const { inputs, plan } = draft;
-  if (!plan.isIrreversible && !plan.dependsOnBindings && !plan.dependsOnHealth) return draft;
+  if (plan.needs.size === 0) return draft;
   const read = await readChecks(inputs, call);
   return read ? draftOf({ ...inputs, ...read }, call) : draft;
 }
@@ -97,14 +97,14 @@ async function withLiveChecks(draft: Draft, call: HookCall): Promise<Draft> {
 /** Reads the FluxBindings, if the head counts as applied; also before a commit, which later reads may prevent. */
 async function withLiveBindings(draft: Draft, call: HookCall): Promise<Draft> {
   const { inputs, plan } = draft;
-  if (!plan.dependsOnBindings) return draft;
+  if (!plan.needs.has('bindings')) return draft;
   return draftOf({ ...inputs, bindings: await readBindingsAfterApply(inputs.rollout, call) }, call);
 }
 
 /** Evaluates the HealthChecks again and reads the ImagePolicy, if the bake begins or ends. */
 async function withLiveHealth(draft: Draft, call: HookCall): Promise<Draft> {
   const { inputs, plan } = draft;
-  if (!plan.dependsOnHealth) return draft;
+  if (!plan.needs.has('health')) return draft;
   const { rollout } = inputs;
   const read = {
     healthChecks: await withPresentHealth(rollout, inputs.healthChecks, call),
@@ -114,28 +114,27 @@ async function withLiveHealth(draft: Draft, call: HookCall): Promise<Draft> {
 }
 
 /**
- * Reads everything that may block the plan, if it is irreversible or objects carry deployments to adopt. The bound
- * objects come last: if something else blocks the version, listing them would be wasted in each sync.
+ * Reads everything that may block the plan, if it needs that or objects carry deployments to adopt. The bound objects
+ * come last: if something else blocks the version, listing them would be wasted in each sync.
  */
 async function withLiveBlockers(draft: Draft, call: HookCall): Promise<Draft> {
   const carried = await deploymentsToAdopt(draft, call);
-  if (!draft.plan.isIrreversible && carried.length === 0) return draft;
+  if (!draft.plan.needs.has('blockers') && carried.length === 0) return draft;
   const { inputs } = draft;
   const { namespace = '' } = inputs.rollout.metadata;
   const selectors = await readSelectors(namespace, call.cluster, [...inputs.gates.values()]);
   const unbound = draftOf({ ...inputs, carried, ...(await readBlockers(inputs, selectors, call)) }, call);
-  if (!unbound.plan.isIrreversible && !unbound.plan.dependsOnBindings) return unbound;
+  if (!unbound.plan.needs.has('blockers') && !unbound.plan.needs.has('bindings')) return unbound;
   return draftOf({ ...unbound.inputs, ...(await readBound(unbound.inputs, selectors, call)) }, call);
 }
 
 /** Seconds to the next sync, if live reads block what the cache would allow. */
 function recheckSeconds(first: Plan, plan: Plan, related: ObjectMap): number | undefined {
-  const isHeldBack =
-    (first.dependsOnBindings && !plan.dependsOnBindings) ||
-    (first.dependsOnHealth && !plan.dependsOnHealth) ||
-    (first.isIrreversible && !plan.isIrreversible && !plan.waitsForBudget);
   if (plan.waitsForBudget && !isTriggeredByGrant(related)) return UNWATCHED_REQUEUE_SECONDS;
-  return isHeldBack ? LIVE_REQUEUE_SECONDS : undefined;
+  const isBlocked = [...first.needs].some(
+    (need) => !plan.needs.has(need) && !(need === 'blockers' && plan.waitsForBudget),
+  );
+  return isBlocked ? LIVE_REQUEUE_SECONDS : undefined;
 }
 
 /**
@@ -144,7 +143,7 @@ function recheckSeconds(first: Plan, plan: Plan, related: ObjectMap): number | u
  */
 async function deploymentsToAdopt({ inputs: { rollout, bindings }, plan }: Draft, { cluster }: HookCall) {
   const isFirst = !rollout.status?.history?.length && !rollout.metadata.deletionTimestamp;
-  const reads = isFirst && (plan.isIrreversible || bindingsOfRollout(rollout, bindings).length > 0);
+  const reads = isFirst && (plan.needs.has('blockers') || bindingsOfRollout(rollout, bindings).length > 0);
   return reads ? carriedDeployments(rollout, cluster) : [];
 }
 

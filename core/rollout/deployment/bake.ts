@@ -54,12 +54,10 @@ interface BakeStep {
 
 interface Progress extends BakeStep {
   /**
-   * Whether a bound object or a report that was overlooked would make this wrong: the deployment becomes applied, its
-   * bake starts without bound objects, or it ends or begins anew.
+   * What has to be read live before the step is carried out. `bindings`: the deployment becomes applied, its bake
+   * starts without bound objects, or it ends or begins anew. `health`: the bake begins or ends.
    */
-  dependsOnBindings: boolean;
-  /** Whether the bake begins or ends now. */
-  dependsOnHealth: boolean;
+  needs: ('bindings' | 'health')[];
 }
 
 /**
@@ -77,13 +75,14 @@ export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake:
   // The proof is stored for a failed deployment too: its retry relies on it.
   const isNowApplied = head.appliedTime === undefined && proven.appliedTime !== undefined;
   const isReset = head !== stored;
-  if (!isUnfinished(proven) || !mayBake)
-    return { head: proven, dependsOnBindings: isNowApplied || isReset, dependsOnHealth: false, events: [] };
+  const needs: Progress['needs'] = isNowApplied || isReset ? ['bindings'] : [];
+  if (!isUnfinished(proven) || !mayBake) return { head: proven, needs, events: [] };
   const step = bakeStep(withGrace(proven, context, now), context, now);
   const starts = proven.bakeStartTime === undefined && step.head.bakeStartTime !== undefined;
   const ends = !isUnfinished(step.head);
-  const dependsOnBindings = isNowApplied || isReset || ends || (proven.appliedTime === undefined && starts);
-  return { ...step, dependsOnBindings, dependsOnHealth: starts || ends };
+  if (ends || (starts && proven.appliedTime === undefined)) needs.push('bindings');
+  if (starts || ends) needs.push('health');
+  return { ...step, needs };
 }
 
 /** The deployment after the next step of its bake, if there is one. */
