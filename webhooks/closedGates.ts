@@ -12,7 +12,7 @@ import { currentBindings } from '../core/binding/boundObjects.ts';
 import { involvedObjectsOf } from '../core/binding/involvedObjects.ts';
 import { type Bypass, bypassProblem, endedRecord, freshReason, recentReason } from '../core/gate/bypassReason.ts';
 import { closedOf, evaluateGates, type GateResult } from '../core/gate/evaluateGates.ts';
-import { isLimit, LIMIT_OF_GATES } from '../core/gate/gateRefs.ts';
+import { LIMIT_OF_GATES } from '../core/gate/gateRefs.ts';
 import { refKey, shortHash } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Denial } from '../core/objectGates/gateTexts.ts';
@@ -92,12 +92,17 @@ async function readClosedGatesAndBindings(
 
 interface Granted {
   granted: true;
-  /** The closed Gates that are bypassed. */
-  gates: readonly NamespacedName[];
+  /** The closed Gates that are bypassed, by `refKey`. */
+  gates: readonly string[];
   reason: string;
   /** The version of a Rollout that bypasses them. */
   version?: string | undefined;
 }
+
+type HoldingGate = Pick<GateResult, 'key' | 'ref'>;
+
+/** An object beyond a limit may be held by any Gate. */
+const ALL_GATES: NamespacedName = { namespace: '', name: '' };
 
 export type ReviewedBypass = Granted | { granted: false; why: string };
 
@@ -106,7 +111,7 @@ export type ReviewedBypass = Granted | { granted: false; why: string };
  * closed.
  */
 export async function reviewBypass(
-  closed: readonly Pick<GateResult, 'ref'>[],
+  closed: readonly HoldingGate[],
   reason: string | undefined,
   { userInfo }: AdmissionRequest,
   { settings, access }: WebhookCall,
@@ -115,16 +120,16 @@ export async function reviewBypass(
   const { username } = userInfo;
   const why = bypassProblem(username, reason, settings.bypassServiceAccounts);
   if (why !== undefined) return { granted: false, why };
-  const gates = closed.map(({ ref }) => ref);
   const { group, resource } = KINDS.Gate;
-  // An object beyond a limit may be held by any Gate.
-  const reviewed = gates.map((ref) => (isLimit(ref) ? { namespace: '', name: '' } : ref));
-  const may = await inParallel(reviewed, (gate) => access.may(userInfo, { verb: 'bypass', group, resource, ...gate }));
-  const lacking = gates.filter((_, i) => !may[i]);
-  if (lacking.length === 0) return { granted: true, gates, reason };
-  const which = lacking.some(isLimit)
-    ? 'all Gates of the cluster'
-    : `${lacking.length > 1 ? 'Gates' : 'Gate'} ${firstFew(lacking.map(refKey))}`;
+  const may = await inParallel(closed, ({ ref = ALL_GATES }) =>
+    access.may(userInfo, { verb: 'bypass', group, resource, ...ref }),
+  );
+  const lacking = closed.filter((_, i) => !may[i]);
+  const keys = (gates: readonly HoldingGate[]) => gates.map(({ key }) => key);
+  if (lacking.length === 0) return { granted: true, gates: keys(closed), reason };
+  const which = lacking.every(({ ref }) => ref)
+    ? `${lacking.length > 1 ? 'Gates' : 'Gate'} ${firstFew(keys(lacking))}`
+    : 'all Gates of the cluster';
   return { granted: false, why: `${username} isn't allowed to bypass ${which} (verb bypass)` };
 }
 
@@ -136,7 +141,7 @@ export async function reviewBypass(
  */
 export async function bypassOrDeny(
   object: AnyObject,
-  closed: readonly Pick<GateResult, 'ref'>[],
+  closed: readonly HoldingGate[],
   denial: (bypass: Bypass | undefined) => Denial,
   request: AdmissionRequest,
   call: WebhookCall,
@@ -170,7 +175,7 @@ export async function recordBypass(
 ): Promise<Record<string, string>> {
   const { username } = request.userInfo;
   const what = version === undefined ? request.operation : `${request.operation}, version ${version}`;
-  const message = `${username} bypassed ${firstFew(gates.map(refKey))} (${what}): ${boundedLine(reason, LIMITS.reason)}`;
+  const message = `${username} bypassed ${firstFew(gates)} (${what}): ${boundedLine(reason, LIMITS.reason)}`;
   const fact = request.dryRun ? undefined : await bypassFact(regarding, request, call);
   if (fact) {
     // If another write comes in between, the API server calls again with another uid.
@@ -179,7 +184,7 @@ export async function recordBypass(
     const writeKey = ['bypass', kind, fact.object.namespace, fact.object.name, ...write].join(' ');
     const count = { name: 'rollout_hooks_gate_bypasses_total', labels: {}, key: writeKey } as const;
     // One write may bypass some Gates for a version, and others by dropping them: each of the two is an Event.
-    const key = `${writeKey} ${version ?? ''} ${shortHash(gates.map(refKey).sort().join())}`;
+    const key = `${writeKey} ${version ?? ''} ${shortHash([...gates].sort().join())}`;
     // The objects that a Gate holds. Other objects report themselves, or are reported by the objects bound to them.
     const involvedObjects = involvedObjectsOf(
       (regarding.status as GateStatus)?.heldObjects ?? [],

@@ -5,7 +5,6 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Budget, Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import type { NextDeployment } from '../../core/gate/gateApprovals.ts';
-import { isLimit } from '../../core/gate/gateRefs.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
@@ -42,13 +41,10 @@ export function fluxActions(
   isSuspendedManually: boolean,
 ): Action[] {
   const find = finder(gates);
-  const gateOf = ({ ref: { namespace, name } }: { ref: NamespacedName }) => ({
-    kind: KINDS.Gate.kind,
-    namespace,
-    name,
-  });
-  const existing = closed.filter(({ ref, missing }) => !missing && !isLimit(ref)).map(gateOf);
-  const missing = closed.filter(({ missing }) => missing).map(gateOf);
+  const gatesOf = (results: readonly GateResult[]) =>
+    results.flatMap(({ ref }) => (ref ? [{ kind: KINDS.Gate.kind, namespace: ref.namespace, name: ref.name }] : []));
+  const existing = gatesOf(closed.filter(({ missing }) => !missing));
+  const missing = gatesOf(closed.filter(({ missing }) => missing));
   return [
     ...missing.flatMap((gate) =>
       offer({ type: 'create', object: gate }, undefined, { rights: [rightOn('create', 'Gate', gate)] }),

@@ -22,11 +22,10 @@ import type { RevertReason } from '../../api/metrics.ts';
 import type { ManagedField, Rollout } from '../../api/types.ts';
 import { type Bypass, freshReason, recordReason } from '../gate/bypassReason.ts';
 import { closureKey, type GateResult } from '../gate/evaluateGates.ts';
-import { isLimit, limitText } from '../gate/gateRefs.ts';
+import { limitText } from '../gate/gateRefs.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { sameJson } from '../kube/json.ts';
-import { refKey } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/users.ts';
 import { deploymentOf, deploymentText, isSetByGit, parseDeployments } from '../managedField/deployment.ts';
 import { managedFieldsOf, readManagedField, writeManagedFields } from '../managedField/managedFields.ts';
@@ -134,8 +133,8 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
 export function closedGatesOfWrite(oldObject: FluxObject, context: WriteContext): GateResult[] {
   const { closed } = evaluateObjectGates(oldObject, context);
   // The Rollout that loses the object requires the object's own Gates too.
-  const own = new Set(closed.map(({ ref }) => refKey(ref)));
-  return [...closed, ...(context.closedGatesOfUnbound ?? []).filter(({ ref }) => !own.has(refKey(ref)))];
+  const own = new Set(closed.map(({ key }) => key));
+  return [...closed, ...(context.closedGatesOfUnbound ?? []).filter(({ key }) => !own.has(key))];
 }
 
 /** Whether closed Gates hold the object in this write, whatever its Rollouts deploy: then they need not be read. */
@@ -270,7 +269,7 @@ function suspendedWarning(
       ? ['still suspended: a reference in gate.fluxcd.io/gates names no Gate; correct or remove it']
       : [];
   }
-  const gates = closed.filter(({ ref }) => !isLimit(ref));
+  const gates = closed.filter(({ ref }) => ref);
   return gates.length > 0 ? [`${kind} '${metadata.name ?? '(new)'}' is suspended: ${areClosed(gates)}`] : [];
 }
 

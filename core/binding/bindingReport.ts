@@ -9,7 +9,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
 import { closureKey, evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
 import { gatesOfBinding } from '../gate/gateRefs.ts';
-import { byRefKey } from '../kube/names.ts';
+import { byRefKey, refKey } from '../kube/names.ts';
 import { earliestTime, formatTime } from '../kube/time.ts';
 import { deploymentOf } from '../managedField/deployment.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
@@ -77,8 +77,8 @@ export function reportWith(
 
 function gateEntry(gate: GateResult): GateEntry {
   return {
-    namespace: gate.ref.namespace,
-    name: gate.ref.name,
+    namespace: gate.ref?.namespace ?? '',
+    name: gate.ref?.name ?? gate.key,
     opened: gate.open,
     message: fullMessage(gate),
     ...(gate.until !== undefined && { until: formatTime(gate.until) }),
@@ -101,7 +101,9 @@ export function headOf({ rollouts = [] }: Report, name: string): DeploymentRef |
 
 /** The closed Gates, each in the form of `closureKey`. */
 export function closedClosures(gates: readonly GateEntry[] | undefined): string[] {
-  return (gates ?? []).filter(({ opened }) => !opened).map((gate) => closureKey({ ref: gate, closure: gate.closure }));
+  return (gates ?? [])
+    .filter(({ opened }) => !opened)
+    .map((gate) => closureKey({ key: refKey(gate), closure: gate.closure }));
 }
 
 /** The names of the Rollouts that the object tracks, sorted. */

@@ -24,7 +24,7 @@ import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { type AtomicUpdate, atomicUpdate } from '../managedField/atomicUpdate.ts';
 import { deploymentText, formatDeployments, isSameDeployment } from '../managedField/deployment.ts';
-import { bypassedText, closedGateSentence } from '../objectGates/gateTexts.ts';
+import { bypassedText, type ClosedGate, closedGateSentence } from '../objectGates/gateTexts.ts';
 import { applierWaitOf, applierWaitText, type ObjectKey } from '../suspension/applier.ts';
 import { carries, missingSourceText, provesApply, TRACKING_KIND } from './appliedDeployment.ts';
 import { type GateEntry, gatesOfReport, headOf, type Report, rolloutsOfBinding } from './bindingReport.ts';
@@ -178,17 +178,22 @@ function bindingConditions(
 ): Condition[] {
   const set = (conditions: Condition[] | undefined, type: string, finding: Finding) =>
     setCondition(conditions, { type, ...finding }, now);
-  const closed = (status.gates ?? []).filter((gate) => !gate.opened);
+  const closed = (status.gates ?? []).filter((gate) => !gate.opened).map(closedGate);
   const conditions = set(before, READY, readyFinding(status, spec, closed));
   return status.gates?.length
     ? set(conditions, APPROVED, approvedFinding(status, closed))
     : conditions.filter(({ type }) => type !== APPROVED);
 }
 
-function readyFinding(status: FluxBindingStatus, spec: FluxBindingSpec, closed: GateEntry[]): Finding {
+function closedGate({ namespace, name, message = '' }: GateEntry): ClosedGate {
+  const ref = { namespace, name };
+  return { key: refKey(ref), ref: isLimit(ref) ? undefined : ref, message };
+}
+
+function readyFinding(status: FluxBindingStatus, spec: FluxBindingSpec, closed: ClosedGate[]): Finding {
   const { fields = [], bypassing, awaits } = status;
-  const gateText = (gate: GateEntry) =>
-    isLimit(gate) ? `held: ${gate.message}` : `waiting for gate ${refKey(gate)}: ${gate.message}`;
+  const gateText = ({ key, ref, message }: ClosedGate) =>
+    ref ? `waiting for gate ${key}: ${message}` : `held: ${message}`;
   const waits: [reason: string, messages: string[]][] = [
     ['InvalidAnnotations', spec.problems ?? []],
     [GATE_CLOSED, bypassing ? [] : closed.map(gateText)],
@@ -229,7 +234,7 @@ function waitText({ source }: FluxBindingStatus, { source: of, target }: FluxBin
     : `${name} to fetch ${deployments}; ${target.kind} '${target.name}' is suspended until then`;
 }
 
-function approvedFinding({ bypassing }: FluxBindingStatus, closed: GateEntry[]): Finding {
+function approvedFinding({ bypassing }: FluxBindingStatus, closed: ClosedGate[]): Finding {
   if (closed.length === 0) return ALL_OPEN;
   const text = bypassing ? bypassedText : closedGateSentence;
   return { status: 'False', reason: GATE_CLOSED, message: closed.map(text).join(' ') };

@@ -9,7 +9,7 @@ import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
 import type { CommandLine } from '../text/commands.ts';
 import { approvalsOn, approveGateCommand, type NextDeployment } from './gateApprovals.ts';
-import { isLimit, limitText } from './gateRefs.ts';
+import { limitText } from './gateRefs.ts';
 import { type GateRequest, opensFor } from './gateRequests.ts';
 import { evaluateGate } from './gateTimeline.ts';
 
@@ -20,13 +20,15 @@ const MAX_QUOTED_CHARACTERS = 120;
 export const ABSENCE = 'missing';
 
 /** A closed Gate with its closure, `ns/a@<closure>`: a bypass is for one closure only. */
-export function closureKey({ ref, closure }: Pick<GateResult, 'ref' | 'closure'>): string {
-  return closure ? `${refKey(ref)}@${closure}` : refKey(ref);
+export function closureKey({ key, closure }: Pick<GateResult, 'key' | 'closure'>): string {
+  return closure ? `${key}@${closure}` : key;
 }
 
 export interface GateResult {
-  /** A Gate, or a limit that the object exceeds: see `isLimit`. */
-  ref: NamespacedName;
+  /** The Gate, by `refKey`, or the exceeded limit: see `isLimit`. */
+  key: string;
+  /** The Gate; undefined for an exceeded limit, which counts as a closed Gate. */
+  ref: NamespacedName | undefined;
   open: boolean;
   message: string;
   /** The time of the Gate's next change by itself. */
@@ -81,14 +83,16 @@ function gateResult(
   next: NextDeployment | undefined,
 ): GateResult {
   const limit = limitText(ref);
-  if (limit !== undefined) return { ref, open: false, message: limit };
+  const key = refKey(ref);
+  if (limit !== undefined) return { key, ref: undefined, open: false, message: limit };
   if (!gate) {
-    const message = `Gate '${refKey(ref)}' does not exist and counts as closed: create it, or remove the reference`;
-    return { ref, open: false, message, missing: true, closure: ABSENCE };
+    const message = `Gate '${key}' does not exist and counts as closed: create it, or remove the reference`;
+    return { key, ref, open: false, message, missing: true, closure: ABSENCE };
   }
   const { opened, openFor, message, until, closure, cause, opensByRequest } = evaluateGate(gate, now);
   const open = opened || (openFor !== undefined && next !== undefined && opensFor(openFor, next));
   const result: GateResult = {
+    key,
     ref,
     open,
     message,
@@ -130,10 +134,10 @@ export function closedText(closed: readonly GateResult[]): string {
 }
 
 function closedGateText(gate: GateResult): string {
-  if (gate.missing || isLimit(gate.ref)) return gate.message;
+  if (gate.missing || !gate.ref) return gate.message;
   const needsVersion = !gate.opensByRequest && !gate.lacks;
   const how = needsVersion ? '; it opens only by approvals, for one version of one Rollout' : '';
-  return `Gate '${refKey(gate.ref)}' is closed (${fullMessage(gate)}${how})`;
+  return `Gate '${gate.key}' is closed (${fullMessage(gate)}${how})`;
 }
 
 /** The commands that approve the version at the closed Gates with approvals. */
@@ -156,7 +160,7 @@ export type ReadableGates = ReadonlySet<string>;
  */
 export function redactFor(gates: GateResult[], namespace: string, readable: ReadableGates = new Set()): GateResult[] {
   return gates.map((gate) => {
-    if (!hasHiddenDetails(gate, namespace) || readable.has(refKey(gate.ref))) return gate;
+    if (!hasHiddenDetails(gate, namespace) || readable.has(gate.key)) return gate;
     const { closedBy: _, lacks, ...rest } = gate;
     if (!lacks) return rest;
     const { names: __, ...counts } = lacks;
@@ -166,11 +170,11 @@ export function redactFor(gates: GateResult[], namespace: string, readable: Read
 
 /** The Gates of which `redactFor` would hide something, unless a review shows that the reader may read them. */
 export function hiddenGates(gates: readonly GateResult[], namespace: string): NamespacedName[] {
-  return gates.filter((gate) => hasHiddenDetails(gate, namespace)).map(({ ref }) => ref);
+  return gates.flatMap((gate) => (gate.ref && hasHiddenDetails(gate, namespace) ? [gate.ref] : []));
 }
 
 function hasHiddenDetails({ ref, closedBy, lacks }: GateResult, namespace: string): boolean {
-  return (closedBy !== undefined || lacks?.names !== undefined) && ref.namespace !== namespace;
+  return (closedBy !== undefined || lacks?.names !== undefined) && ref?.namespace !== namespace;
 }
 
 /**

@@ -6,8 +6,6 @@ import type { DenialReason } from '../../api/metrics.ts';
 import type { ManagedField } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypassReason.ts';
 import { closedText, type GateResult, type ReadableGates, redactFor } from '../gate/evaluateGates.ts';
-import { isLimit, limitText } from '../gate/gateRefs.ts';
-import { refKey } from '../kube/names.ts';
 import { deployVersionCommand } from '../managedField/deployment.ts';
 import { fieldPath } from '../managedField/managedFields.ts';
 import type { CommandLine, TextWithCommands } from '../text/commands.ts';
@@ -18,7 +16,7 @@ import { NOW, nameWord, shell } from '../text/shell.ts';
 export function closedGatesText(all: readonly GateResult[]): TextWithCommands {
   const closed = all.slice(0, MAX_LISTED);
   const more = all.length > closed.length ? `; and ${all.length - closed.length} more Gates are closed` : '';
-  const commands = closed.filter(({ opensByRequest }) => opensByRequest).map(({ ref }) => openGateCommand(ref));
+  const commands = closed.flatMap(({ ref, opensByRequest }) => (ref && opensByRequest ? [openGateCommand(ref)] : []));
   return { text: `${closedText(closed)}${more}.`, commands };
 }
 
@@ -28,16 +26,19 @@ export function openGateCommand({ namespace, name }: NamespacedName): CommandLin
   return [`To open Gate ${nameWord(namespace)}/${nameWord(name)}`, line];
 }
 
+/** The part of a closed Gate that a condition shows. */
+export type ClosedGate = Pick<GateResult, 'key' | 'ref' | 'message'>;
+
 /** The RFC's sentence about a closed Gate. */
-export function closedGateSentence(gate: NamespacedName): string {
-  const limit = limitText(gate);
-  if (limit !== undefined) return `Reconciliation is waiting approval: ${limit}.`;
-  return `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`;
+export function closedGateSentence({ key, ref, message }: ClosedGate): string {
+  if (!ref) return `Reconciliation is waiting approval: ${message}.`;
+  return `Reconciliation is waiting approval, gate '${key}' is closed.`;
 }
 
 /** The condition's sentence about a closed Gate that is bypassed. */
-export function bypassedText(gate: NamespacedName): string {
-  return `Reconciliation continues although gate '${refKey(gate)}' is closed: it was bypassed.`;
+export function bypassedText({ key, ref, message }: ClosedGate): string {
+  if (!ref) return `Reconciliation continues by a bypass: ${message}.`;
+  return `Reconciliation continues although gate '${key}' is closed: it was bypassed.`;
 }
 
 /** The Warning about a reverted write, the most important words first: Warnings are cut at 120 characters. */
@@ -45,9 +46,11 @@ export function revertWarning(closed: readonly GateResult[]): string {
   return `not applied: ${areClosed(closed)}. Apply again after it opens; Git syncs retry automatically`;
 }
 
-/** `Gate 'shop/freeze' is closed`, or `Gate 'shop/freeze' and 2 more are closed`. */
+/** `Gate 'shop/freeze' is closed`, or `Gate 'shop/freeze' and 2 more are closed`; beyond a limit, its message. */
 export function areClosed(closed: readonly GateResult[]): string {
-  const [first, ...others] = closed.map(({ ref }) => refKey(ref));
+  const limit = closed.find(({ ref }) => !ref);
+  if (limit) return limit.message;
+  const [first, ...others] = closed.map(({ key }) => key);
   return `Gate '${first}'${others.length > 0 ? ` and ${others.length} more are` : ' is'} closed`;
 }
 
@@ -57,10 +60,8 @@ export function subjectOf(object: FluxObject): string {
 
 /** The Warning for a user who lets a version of a Rollout bypass closed Gates. */
 export function bypassWarning(version: string, closed: readonly GateResult[]): string {
-  const gates =
-    closed.length > 1
-      ? `${closed.length} closed Gates`
-      : `the closed Gate '${closed.map(({ ref }) => refKey(ref)).join()}'`;
+  const those = closed.length > 1 ? `${closed.length} closed Gates` : `the closed Gate '${closed[0]?.key}'`;
+  const gates = closed.every(({ ref }) => ref) ? those : 'all closed Gates';
   return `version ${version} may bypass ${gates}, for one deployment`;
 }
 
@@ -79,11 +80,8 @@ export function bypassText(
 ): TextWithCommands {
   if (bypass && !bypass.granted) return { text: `Bypass denied: ${bypass.why}.` };
   const them = closed.length > 1 ? 'them' : 'it';
-  const gates = closed.some(({ ref }) => isLimit(ref))
-    ? 'all Gates of the cluster'
-    : closed.length > 1
-      ? 'each of these Gates'
-      : 'the Gate';
+  const those = closed.length > 1 ? 'each of these Gates' : 'the Gate';
+  const gates = closed.every(({ ref }) => ref) ? those : 'all Gates of the cluster';
   const how = `set a new reason in the annotation ${BYPASS_REASON}${BYPASS_WHEN[operation]}`;
   return { text: `To bypass ${them}, ${how}. You need the verb bypass on ${gates}.` };
 }

@@ -119,7 +119,7 @@ function evaluateRequired(required: GateRefs, gates: ReadonlyMap<string, Gate>, 
   const all = evaluateGates(refs, gates, now);
   const closed = closedOf(all);
   const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
-  const causes = [...closed.map(({ ref }) => refKey(ref)), ...invalid];
+  const causes = [...closed.map(({ key }) => key), ...invalid];
   return { ...required, all, closed, causes, closures: [...closed.map(closureKey), ...invalid] };
 }
 

@@ -12,7 +12,6 @@ import { healthCheckLabels } from '../health/association.ts';
 import { knownHealth } from '../health/knownHealth.ts';
 import { setConditions, trueCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
-import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { imageOfReleases } from '../policy/imagePolicy.ts';
@@ -190,7 +189,7 @@ function healthBefore({ rollout, healthChecks }: Observed, config: RolloutConfig
 function bypassRecord(rollout: Rollout, bypassed: readonly GateResult[]): HistoryEntry['bypass'] {
   const given = bypassed.length > 0 ? givenReason(rollout) : undefined;
   if (!given) return undefined;
-  const gates = bypassed.slice(0, GATES_IN_HISTORY).map(({ ref }) => refKey(ref));
+  const gates = bypassed.slice(0, GATES_IN_HISTORY).map(({ key }) => key);
   return { by: given.by, at: formatTime(given.at), reason: oneLine(given.reason.slice(0, LIMITS.reason)), gates };
 }
 

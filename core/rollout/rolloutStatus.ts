@@ -10,8 +10,6 @@ import {
   type GateResult,
   redactFor,
 } from '../gate/evaluateGates.ts';
-import { isLimit } from '../gate/gateRefs.ts';
-import { refKey } from '../kube/names.ts';
 import { withRevision } from '../kube/statusRevision.ts';
 import { LIMITS } from '../limits.ts';
 import { withCommands } from '../text/commands.ts';
@@ -211,11 +209,11 @@ function closedGates({ rollout, gateRefs, gates }: Observed, { choice, closed }:
  * through.
  */
 function closedSummary(gate: GateResult): GateSummary {
-  const exists = !gate.missing && !isLimit(gate.ref);
+  const exists = gate.ref && !gate.missing;
   const message = exists
     ? withCommands(`Gate is closed: ${fullMessage(gate)}`, ...approveGateCommands([gate]))
     : gate.message;
-  return { kind: KINDS.Gate.kind, name: refKey(gate.ref), passing: false, message };
+  return { kind: KINDS.Gate.kind, name: gate.key, passing: false, message };
 }
 
 /** Whether no RolloutGate is closed, by the stored `status.gates`. */

@@ -12,7 +12,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, HistoryEntry, Rollout } from '../../api/types.ts';
 import { closureKey, type GateResult } from '../gate/evaluateGates.ts';
-import { shortHash } from '../kube/names.ts';
+import { refKey, shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { rolloutsOfObject } from '../managedField/managedFields.ts';
 import { containsAll, MAX_GATE_LIST_CHARACTERS } from '../objectGates/objectState.ts';
@@ -64,7 +64,7 @@ export function mayBypass(
   rollout: Rollout,
   head: HistoryEntry | undefined,
   version: string | undefined,
-): (closed: Pick<GateResult, 'ref' | 'closure'>) => boolean {
+): (closed: Pick<GateResult, 'key' | 'closure'>) => boolean {
   const grant = bypassGrantOf(rollout);
   const isForNext = grant?.version === version && grant?.id === (head?.id ?? 0) + 1;
   const isGranted = isAmong(isForNext ? grant.closures : []);
@@ -136,6 +136,6 @@ export function isSeenBypassing(
   closures: readonly string[],
 ): boolean {
   if (!bindingStatus?.bypassing?.length || !hasEverReconciled(object)) return false;
-  const reported = (bindingStatus.gates ?? []).map((gate) => closureKey({ ref: gate, closure: gate.closure }));
+  const reported = (bindingStatus.gates ?? []).map((gate) => closureKey({ key: refKey(gate), closure: gate.closure }));
   return containsAll(reported, closures);
 }

@@ -2,11 +2,10 @@
 import { APPROVED, BLOCKED, GATE_CLOSED, GATES_OPEN } from '../../api/conditions.ts';
 import type { FluxObject, FluxStatus } from '../../api/flux.ts';
 import { governedKindOf, KINDS } from '../../api/kinds.ts';
-import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import { limitText } from '../gate/gateRefs.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
-import { groupOf, refKey } from '../kube/names.ts';
-import { bypassedText, closedGateSentence } from '../objectGates/gateTexts.ts';
+import { groupOf } from '../kube/names.ts';
+import { bypassedText, type ClosedGate, closedGateSentence } from '../objectGates/gateTexts.ts';
 import type { ObjectGates } from '../objectGates/objectGates.ts';
 import { isSuspendedByUs, readState, runsBehind, wasReadyAtSuspension } from '../objectGates/objectState.ts';
 import { type ApplierWait, applierWaitText } from './applier.ts';
@@ -67,7 +66,7 @@ function withCondition(
     status: holds === isSource ? ('True' as const) : ('False' as const),
     reason: holds ? GATE_CLOSED : GATES_OPEN,
     message: holds
-      ? [...closed.map(({ ref }) => text(ref)), ...problems.map(problemText)].join(' ')
+      ? [...closed.map(text), ...problems.map(problemText)].join(' ')
       : `All gates are open.${awaits && LONG_WAITS.has(awaits.state) ? ` Suspended ${applierWaitText(awaits)}.` : ''}`,
   };
   const conditions = setCondition(status.conditions, condition, now);
@@ -84,8 +83,6 @@ function withoutCondition(status: Status): Status | undefined {
   return conditions?.length === status.conditions?.length ? undefined : { ...status, conditions: conditions ?? [] };
 }
 
-function blockedText(gate: NamespacedName): string {
-  const limit = limitText(gate);
-  if (limit !== undefined) return `Reconciliation is blocked: ${limit}.`;
-  return `Reconciliation is blocked as gate '${refKey(gate)}' is closed.`;
+function blockedText({ key, ref, message }: ClosedGate): string {
+  return ref ? `Reconciliation is blocked as gate '${key}' is closed.` : `Reconciliation is blocked: ${message}.`;
 }

@@ -80,7 +80,8 @@ async function grantsDeletionOrOwner(
 ): Promise<boolean> {
   const reason = freshReason(gate, old);
   if (!old || reason === undefined || evaluateGate(old, call.now).opened) return false;
-  const bypass = await reviewBypass([{ ref: identityOf(old) }], reason, request, call);
+  const ref = identityOf(old);
+  const bypass = await reviewBypass([{ key: refKey(ref), ref }], reason, request, call);
   return bypass?.granted ?? false;
 }
 
@@ -188,7 +189,13 @@ async function decideDeletionOrOwner(
     `Its deletion would release the objects that it selects. Objects that name it would stay held. ${first} ` +
     `With the verb bypass on it, you can set a reason in its annotation ${BYPASS_REASON} and ` +
     `${isDeleted ? 'delete it within five minutes' : 'add the owner in the same write'}.`;
-  return bypassOrDeny(gate, [{ ref }], () => ({ reason: 'gate_closed', text, commands }), request, call);
+  return bypassOrDeny(
+    gate,
+    [{ key: refKey(ref), ref }],
+    () => ({ reason: 'gate_closed', text, commands }),
+    request,
+    call,
+  );
 }
 
 /** The Warning about objects of other namespaces that name the Gate: they stay held. */

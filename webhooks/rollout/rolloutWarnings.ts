@@ -8,7 +8,7 @@ import { repeatsReason } from '../../core/gate/bypassReason.ts';
 import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { sameJson } from '../../core/kube/json.ts';
-import { refKey, without } from '../../core/kube/names.ts';
+import { without } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { areClosed, bypassWarning } from '../../core/objectGates/gateTexts.ts';
 import { newRequests } from '../../core/rollout/evaluation/rolloutRequests.ts';
@@ -118,7 +118,7 @@ async function absentGateWarnings(rollout: Rollout, before: Rollout | undefined,
   const closed = await readClosedGates(without(gatesNamedBy(rollout), before ? gatesNamedBy(before) : []), call);
   const absent = closed.filter(({ missing }) => missing).slice(0, MAX_GATES_IN_WARNINGS);
   return absent.map(
-    ({ ref }) => `spec.gates: Gate '${refKey(ref)}' does not exist and counts as closed: create it, or remove the name`,
+    ({ key }) => `spec.gates: Gate '${key}' does not exist and counts as closed: create it, or remove the name`,
   );
 }
 

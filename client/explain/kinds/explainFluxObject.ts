@@ -44,7 +44,7 @@ export function explainFluxObject(
   const gatesByKey = byRefKey(gates);
   const required = evaluateRecordedGates(object, gatesByKey, {}, now);
   const unrecorded = evaluateGates(without(selecting, recordedRefs(object)), gatesByKey, now);
-  const closed = [...required.closed.filter(({ ref }) => !hidden.has(ref.namespace)), ...closedOf(unrecorded)];
+  const closed = [...required.closed.filter(({ ref }) => !ref || !hidden.has(ref.namespace)), ...closedOf(unrecorded)];
   const isSuspended = object.spec?.suspend === true;
   const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
   const isOpen = required.causes.length === 0 && closed.length === 0;

@@ -76,7 +76,7 @@ function gateStep(
     return { ...step, state: reported ? 'blocks' : 'unknown', unread: true, ...withoutEmpty({ detail }) };
   }
   if (!gate) {
-    const state = isBypassed({ ref, closure: ABSENCE }) ? 'passed' : 'blocks';
+    const state = isBypassed({ key: refKey(ref), closure: ABSENCE }) ? 'passed' : 'blocks';
     return { ...step, state, detail: 'does not exist, and a missing Gate counts as closed', missing: true };
   }
   const evaluated = evaluateGates([ref], byRefKey([gate]), now, wanted)[0]!;

@@ -14,7 +14,6 @@ import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, HealthCheck, HistoryEntry, RolloutGate, VersionInfo } from '../../../api/types.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
-import { isLimit } from '../../gate/gateRefs.ts';
 import { identityOf, isNamespaceName, isObjectName } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
@@ -171,7 +170,7 @@ function gateBlockers({ choice: { version }, closed }: BlockerInputs): Blocker[]
     effect: opensAt === undefined ? 'Blocks' : 'Waits',
     reason: GATE_CLOSED,
     version,
-    ...(!isLimit(ref) && { object: { kind: KINDS.Gate.kind, ...ref } }),
+    ...(ref && { object: { kind: KINDS.Gate.kind, ...ref } }),
     ...times({ since: closedBy?.at, until: opensAt }),
     ...(closedBy?.by && { by: closedBy.by }),
     ...(lacks && { have: lacks.have, need: lacks.need }),

@@ -94,12 +94,12 @@ export function evaluateGatesOfVersion(
 export const GATES_IN_HISTORY = 10;
 
 /** The requests and approvals that opened a Gate; of another namespace only the time: that Gate's readers see more. */
-function approvalsOf({ ref, openedBy, approvedBy = [] }: GateResult, namespace: string): StoredApproval[] {
+function approvalsOf({ key, ref, openedBy, approvedBy = [] }: GateResult, namespace: string): StoredApproval[] {
   const given = openedBy ? [openedBy] : approvedBy;
   const latest = given.at(-1);
   if (!latest) return [];
-  if (ref.namespace !== namespace) return [{ gate: refKey(ref), at: formatTime(latest.at) }];
-  return given.map((each) => ({ gate: refKey(ref), ...storedApproval(each) }));
+  if (ref?.namespace !== namespace) return [{ gate: key, at: formatTime(latest.at) }];
+  return given.map((each) => ({ gate: key, ...storedApproval(each) }));
 }
 
 /** Time, user and reason in the form of the history. */

@@ -74,7 +74,12 @@ export function offered({ spec = {}, status = {}, annotations = {}, gates = [], 
   return rolloutActions(rollout, explainRollout(rollout, around, NOW), around, NOW);
 }
 
-export const closedGate = (name: string) => ({ ref: { namespace: 'shop', name }, open: false, message: 'closed' });
+export const closedGate = (name: string) => ({
+  key: `shop/${name}`,
+  ref: { namespace: 'shop', name },
+  open: false,
+  message: 'closed',
+});
 
 /** The actions on a Kustomization with these closed Gates. */
 export function behind(

@@ -3,8 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { tooManyReferencesProblem } from '../../../core/admission/earlyDecision.ts';
 import { decideWrite } from '../../../core/admission/fluxWrite.ts';
 import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, limitText } from '../../../core/gate/gateRefs.ts';
+import { refKey } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { bypassWarning, revertWarning } from '../../../core/objectGates/gateTexts.ts';
+import {
+  bypassedText,
+  bypassWarning,
+  closedGateSentence,
+  closedGatesText,
+  revertWarning,
+} from '../../../core/objectGates/gateTexts.ts';
 import { evaluateObjectGates, foreignText } from '../../../core/objectGates/objectGates.ts';
 import { isBypassedByUser } from '../../../core/objectGates/objectState.ts';
 import { kustomization, NO_SELECTORS } from './objects.ts';
@@ -25,6 +32,18 @@ describe('an object beyond a limit', () => {
     const found = evaluateObjectGates(object, { gates: new Map(), selectors: NO_SELECTORS, now: 0 });
     expect(found.closed.map((gate) => gate.message)).toEqual([expect.stringMatching(message)]);
     expect(isBypassedByUser({ is: 'bypassed', gates: found.closures }, found.closures)).toBe(false);
+  });
+
+  it.each(rows)('with too many %s: no text names a Gate that does not exist', (_, annotations, message) => {
+    const context = { gates: new Map(), selectors: NO_SELECTORS, now: 0 };
+    const { closed } = evaluateObjectGates(kustomization({ annotations }), context);
+    const texts = [
+      revertWarning(closed),
+      closedGatesText(closed).text,
+      ...closed.flatMap((each) => [closedGateSentence(each), bypassedText(each)]),
+    ];
+    for (const text of texts) expect(text).toMatch(message);
+    for (const text of [...texts, bypassWarning('1.0.0', closed)]) expect(text).not.toMatch(/\(too-many/);
   });
 
   const invalid: (typeof rows)[number] = ['a reference', { 'gate.fluxcd.io/gates': 'a/b/c' }, /does not name a Gate/];
@@ -71,7 +90,7 @@ it('our annotations come on top of as many as a user may write', () => {
 
 describe('a Warning with names of 20 characters has at most 120', () => {
   const ref = { namespace: 'n'.repeat(20), name: 'g'.repeat(20) };
-  const closed = { ref, open: false, message: 'closed' };
+  const closed = { key: refKey(ref), ref, open: false, message: 'closed' };
   it.each([
     `held: ${limitText(LIMIT_OF_GATES)}`,
     `held: ${limitText(LIMIT_OF_ROLLOUTS)}`,

@@ -2,7 +2,6 @@
 import { expect, it } from 'vitest';
 import { REQUIRED_GATES } from '../../../api/annotations.ts';
 import { LIMIT_OF_GATES } from '../../../core/gate/gateRefs.ts';
-import { refKey } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { escapesSelection, evaluateObjectGates } from '../../../core/objectGates/objectGates.ts';
 import { gate, gatesByName, kustomization, NO_SELECTORS, NOW } from '../admission/objects.ts';
@@ -13,7 +12,7 @@ it.each(['apps', 'platform'])('of two Gates of one name, the closed one of %s ho
   );
   const object = kustomization({ annotations: { [REQUIRED_GATES]: 'apps/freeze,platform/freeze' } });
   const found = evaluateObjectGates(object, { gates, selectors: NO_SELECTORS, now: 0 });
-  expect(found.closed.map(({ ref }) => refKey(ref))).toEqual([`${closed}/freeze`]);
+  expect(found.closed.map(({ key }) => key)).toEqual([`${closed}/freeze`]);
 });
 
 it('a label by which one closed Gate of more than are counted selects the object stays', () => {
@@ -25,5 +24,5 @@ it('a label by which one closed Gate of more than are counted selects the object
   const context = { gates: gatesByName(...all), selectors: { gates: all, namespaceLabels: {} }, now: NOW };
   const [front, back] = ['front', 'back'].map((tier) => kustomization({ labels: { tier } }));
   expect(escapesSelection(back!, front!, context)).toBe(true);
-  expect(evaluateObjectGates(front!, context).closed.map(({ ref }) => ref)).toEqual([LIMIT_OF_GATES]);
+  expect(evaluateObjectGates(front!, context).closed.map(({ key }) => key)).toEqual([LIMIT_OF_GATES.name]);
 });

@@ -17,8 +17,8 @@ const GRANTED = Date.parse('2026-03-04T09:30:00Z');
 
 /** The closed Gate of a closure. */
 function gateOf(closed: string) {
-  const [, namespace = '', name = '', closure] = /^(.*)\/([^@]*)(?:@(.*))?$/.exec(closed) ?? [];
-  return { ref: { namespace, name }, closure };
+  const [key = '', closure] = closed.split('@');
+  return { key, closure };
 }
 
 /** A Rollout at 1.1.0 (2), deployed at 09:00, with a grant from 09:30. */

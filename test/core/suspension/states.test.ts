@@ -12,6 +12,7 @@ import { kustomization, NOW } from '../admission/objects.ts';
 
 type Write = Omit<Parameters<typeof settleSuspension>[0], 'oldObject' | 'wasBehindClosedGate' | 'gates' | 'now'>;
 
+const FREEZE = { key: 'ops/freeze', ref: { namespace: 'ops', name: 'freeze' } };
 const FETCHING = { [AWAITS_ARTIFACT]: 'my-app=2/1.2.0/uid-my-app' };
 const OPENING = `opening: ${formatInstant(NOW - 1000)}`;
 
@@ -86,7 +87,7 @@ function stateAfter(
     oldObject,
     wasBehindClosedGate: closure !== undefined && GATE_STATE in annotations,
     gates: {
-      all: requires ? [{ ref: { namespace: 'ops', name: 'freeze' }, open: closure === undefined, message: '' }] : [],
+      all: requires ? [{ ...FREEZE, open: closure === undefined, message: '' }] : [],
       causes: closure ? ['ops/freeze'] : [],
       closures: closure ? [`ops/freeze@${closure}`] : [],
     },

@@ -16,7 +16,7 @@ import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { readyOf } from '../../../core/budget/budgetReport.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
-import { byRefKey, identityOf } from '../../../core/kube/names.ts';
+import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
 import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';
 import { closedGatesText, managedFieldHint } from '../../../core/objectGates/gateTexts.ts';
 import { approvalProgress } from '../../../core/rollout/evaluation/versionApprovals.ts';
@@ -123,7 +123,8 @@ describe('a command in', () => {
         ),
       );
       const ref = { namespace: 'ops', name };
-      const [open] = closedGatesText([{ ref, open: false, message: '', opensByRequest: true }]).commands ?? [];
+      const [open] =
+        closedGatesText([{ key: refKey(ref), ref, open: false, message: '', opensByRequest: true }]).commands ?? [];
       expect(words(open?.[1] ?? '')).toEqual(
         argv(
           'kubectl -n ops annotate --overwrite',
