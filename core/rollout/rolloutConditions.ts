@@ -39,7 +39,7 @@ import { rollbackCondition } from './deployment/rollback.ts';
 import { BLOCKER_KINDS, blockedByPin, READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import type { Observed, RolloutContext } from './evaluation/observed.ts';
-import type { ReportedWait } from './evaluation/reportedWaits.ts';
+import { type ReportedWait, waitsText } from './evaluation/reportedWaits.ts';
 import { blockingNames } from './evaluation/rolloutGates.ts';
 import { type Requests, requestedText, unknownBypass } from './evaluation/rolloutRequests.ts';
 
@@ -106,11 +106,7 @@ function blockedCondition({ choice }: Evaluation, reported: readonly ReportedWai
       '',
     );
   }
-  const message = reported.map(({ text }) => text).join('. ');
-  return {
-    ...trueCondition(DEPLOYMENT_BLOCKED, first.reason, message),
-    commands: reported.flatMap(({ commands }) => commands),
-  };
+  return { type: DEPLOYMENT_BLOCKED, status: 'True', reason: first.reason, ...waitsText(reported) };
 }
 
 /** Copied: whether spec.targetRepository has the release. */

@@ -12,10 +12,10 @@ import type { Condition } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { type NewEvent, ORDER } from '../kube/events.ts';
-import { splitCommands } from '../text/commands.ts';
 import { unhealthyMessage } from './deployment/healthChecks.ts';
 import { BLOCKER_KINDS, READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
+import { waitsText } from './evaluation/reportedWaits.ts';
 import { isTemporary } from './rolloutConditions.ts';
 
 /**
@@ -114,8 +114,7 @@ function conditionEvents(
   // A blocker gets another Event when it blocks another version.
   const isNew =
     isChanged(DEPLOYMENT_BLOCKED) || stored?.pendingVersion !== (evaluation.choice.version ?? evaluation.young[0]?.tag);
-  const blocked = findCondition(conditions, DEPLOYMENT_BLOCKED);
-  return isNew && blocked?.status === 'True' ? [...events, ...blockEvents(evaluation, blocked)] : events;
+  return isNew ? [...events, ...blockEvents(evaluation)] : events;
 }
 
 /**
@@ -133,9 +132,9 @@ function readyEvent(ready: Condition): NewEvent {
 }
 
 /** Events for DeploymentBlocked. Health gets one only if no bake, and no wait with an Event of its own, also blocks. */
-function blockEvents({ choice, blockers, reported, unhealthy: [check] }: Evaluation, blocked: Condition): NewEvent[] {
+function blockEvents({ choice, blockers, reported, unhealthy: [check] }: Evaluation): NewEvent[] {
   const wait = reported.find(({ type }) => BLOCKER_KINDS[type].hasEvent);
-  if (wait) return [eventOf('Normal', { ...blocked, reason: wait.reason })];
+  if (wait) return [{ type: 'Normal', reason: wait.reason, ...waitsText(reported) }];
   const types = new Set(blockers.map(({ type }) => type));
   const isNext = choice.is === 'next' && !types.has('RolloutGate') && !types.has('Bake');
   if (!isNext || !types.has('Health') || !check) return [];
@@ -143,8 +142,7 @@ function blockEvents({ choice, blockers, reported, unhealthy: [check] }: Evaluat
 }
 
 function eventOf(type: NewEvent['type'], { reason, message }: Condition): NewEvent {
-  const { text, commands } = splitCommands(message);
-  return { type, reason, message: text, ...(commands.length > 0 && { commands }) };
+  return { type, reason, message };
 }
 
 function isConditionChanged(

@@ -31,17 +31,7 @@ export function boundedText({ text, commands = [] }: TextWithCommands, most: num
   return withCommands(text.length <= room ? text : `${text.slice(0, room - 1)}…`, ...commands);
 }
 
-/** The sentences and the commands of a stored text. */
-export function splitCommands(stored: string): Required<TextWithCommands> {
-  const commands: CommandLine[] = [];
-  const text = stored.replace(/\n([^\n]*):\n {2}([^\n]*)/g, (_, what: string, line: string) => {
-    commands.push([what, line]);
-    return '';
-  });
-  return { text, commands };
-}
-
-/** The sentences alone, for texts whose commands are listed elsewhere. */
+/** The sentences of a stored text, for readers who see the commands elsewhere. */
 export function withoutCommands(stored: string): string {
-  return splitCommands(stored).text;
+  return stored.replace(/\n[^\n]*:\n {2}[^\n]*/g, '');
 }

@@ -5,7 +5,7 @@ import { verdictText } from '../../approval/approvalVerdict.ts';
 import { approveGateCommands, closedText } from '../../gate/evaluateGates.ts';
 import { identityOf } from '../../kube/names.ts';
 import { tagWord } from '../../kube/tag.ts';
-import type { TextWithCommands } from '../../text/commands.ts';
+import type { CommandLine, TextWithCommands } from '../../text/commands.ts';
 import { firstFew } from '../../text/firstFew.ts';
 import { shell } from '../../text/shell.ts';
 import { unhealthyMessage } from '../deployment/healthChecks.ts';
@@ -45,6 +45,14 @@ export function reportedWaits(
     return [{ type, reason, text, commands }];
   });
   return [...health, ...waits];
+}
+
+/** The message of DeploymentBlocked and of its Event, which names all waits. */
+export function waitsText(reported: readonly ReportedWait[]): { message: string; commands: CommandLine[] } {
+  return {
+    message: reported.map(({ text }) => text).join('. '),
+    commands: reported.flatMap(({ commands }) => commands),
+  };
 }
 
 function healthWait(check: HealthCheck): ReportedWait {
