@@ -7,7 +7,6 @@ import { BOUND_KINDS, FLUX_BINDINGS, GATES } from '../api/kinds.ts';
 import type { NamespacedName } from '../api/kubernetes.ts';
 import type { ClusterReader, HookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
-import { isLimit } from '../core/gate/gateRefs.ts';
 import {
   isLabelledBefore,
   listOfGatesLabelledBefore,
@@ -26,8 +25,7 @@ export async function readGates(
   cluster: Pick<ClusterReader, 'get'>,
 ): Promise<Map<string, Gate>> {
   const read = ({ namespace, name }: NamespacedName) => cluster.get<Gate>({ ...GATES, namespace, name });
-  const named = refs.filter((ref) => !isLimit(ref));
-  const gates = await inParallel(named, read);
+  const gates = await inParallel(refs, read);
   return byRefKey(gates.filter((gate) => gate !== undefined));
 }
 

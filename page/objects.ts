@@ -114,7 +114,7 @@ export class WatchedObjects {
   related(rollout: Rollout): RelatedObjects {
     const id = refKey(identityOf(rollout));
     const bindings = this.#of<FluxBinding>('FluxBinding', id);
-    const gates = relatedGates(rollout, bindings);
+    const gates = relatedGates(rollout, bindings).refs;
     const home = rollout.metadata.namespace ?? '';
     const namespacesOf = (kind: WatchedKind) =>
       kind === 'Gate' ? [home, ...gates.map(({ namespace }) => namespace)] : [home];

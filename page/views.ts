@@ -215,7 +215,7 @@ export class Views {
   #row(id: string, rollout: Rollout): Row {
     const related = this.objects.related(rollout);
     const dependencies = [
-      ...relatedGates(rollout, related.bindings as FluxBinding[]).map((ref) => `Gate ${refKey(ref)}`),
+      ...relatedGates(rollout, related.bindings as FluxBinding[]).refs.map((ref) => `Gate ${refKey(ref)}`),
       ...upstreamRefs(rollout).map((ref) => `Rollout ${refKey(ref)}`),
     ];
     this.#setDependencies(id, dependencies);

@@ -11,13 +11,13 @@ import type { FluxBinding, GateStatus, Rollout } from '../api/types.ts';
 import { currentBindings } from '../core/binding/boundObjects.ts';
 import { involvedObjectsOf } from '../core/binding/involvedObjects.ts';
 import { type Bypass, bypassProblem, endedRecord, freshReason, recentReason } from '../core/gate/bypassReason.ts';
-import { closedOf, evaluateGates, type GateResult } from '../core/gate/evaluateGates.ts';
-import { LIMIT_OF_GATES } from '../core/gate/gateRefs.ts';
+import { closedOf, evaluateRequired, type GateResult, limitResults } from '../core/gate/evaluateGates.ts';
+import { LIMIT_OF_GATES, type RequiredGates } from '../core/gate/gateRefs.ts';
 import { refKey, shortHash } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Denial } from '../core/objectGates/gateTexts.ts';
 import { closedAgainstRemoval, droppedGates, mayDropGates } from '../core/rollout/evaluation/droppedGates.ts';
-import { boundGates, gatesOfRollouts } from '../core/rollout/evaluation/gatesOfRollout.ts';
+import { gatesOfRollouts, requiredByBound } from '../core/rollout/evaluation/gatesOfRollout.ts';
 import { firstFew } from '../core/text/firstFew.ts';
 import { boundedLine } from '../core/text/oneLine.ts';
 import { listBindableObjects, listBindings, readGates, readSelectors } from '../live/gateReads.ts';
@@ -29,11 +29,11 @@ import { type AdmissionDecision, allowed, deny, namespaceOf } from './response.t
  * More Gates than the limit count as closed, and aren't read.
  */
 export async function readClosedGates(
-  refs: readonly NamespacedName[],
+  { refs, limit }: RequiredGates,
   { cluster, now }: WebhookCall,
 ): Promise<GateResult[]> {
-  if (refs.length > LIMITS.requiredGates) return closedOf(evaluateGates([LIMIT_OF_GATES], new Map(), now));
-  return closedOf(evaluateGates(refs, await readGates(refs, cluster), now));
+  if (refs.length > LIMITS.requiredGates) return limitResults(LIMIT_OF_GATES);
+  return closedOf(evaluateRequired({ refs, limit }, await readGates(refs, cluster), now));
 }
 
 /**
@@ -54,7 +54,7 @@ export async function readClosedGatesOfRollouts(
  */
 export async function readClosedGatesBeforeRemoval(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
   const { closed, bindings } = await readClosedGatesAndBindings([rollout], call);
-  return closedAgainstRemoval(closed, rollout, new Set(boundGates([rollout], bindings).map(refKey)));
+  return closedAgainstRemoval(closed, rollout, new Set(requiredByBound([rollout], bindings).refs.map(refKey)));
 }
 
 /**

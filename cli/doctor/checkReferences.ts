@@ -5,7 +5,7 @@ import { KINDS, type KindName, NAMESPACES } from '../../api/kinds.ts';
 import type { AnyObject, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { PROGRAM_WORD } from '../../client/actions/writes/plannedWrite.ts';
-import { gatesNamedBy, gatesOfBinding, isLimit } from '../../core/gate/gateRefs.ts';
+import { gatesNamedBy, gatesOfBinding } from '../../core/gate/gateRefs.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef } from '../../core/health/kustomizationCheck.ts';
 import { byRefKey, identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
@@ -101,7 +101,7 @@ export function absentFindings(of: ReferringObjects): Finding[] {
     ...missingReferences(
       bindings,
       gates,
-      ({ spec }) => gatesOfBinding(spec).filter((ref) => !isLimit(ref)),
+      ({ spec }) => gatesOfBinding(spec),
       ({ object, by, ref }) => [
         `${targetOf(object)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: the object is suspended`,
         'create the Gate: this prints the command',

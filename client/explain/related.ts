@@ -3,8 +3,8 @@ import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS, KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import { gatesNamedBy, gatesOfBinding } from '../../core/gate/gateRefs.ts';
-import { byRefKey, refKey, uniqueRefs } from '../../core/kube/names.ts';
+import { gatesNamedBy, type RequiredGates, requiredByBinding, requiredIn, unionOf } from '../../core/gate/gateRefs.ts';
+import { byRefKey, refKey } from '../../core/kube/names.ts';
 import { pluralOf } from '../../core/text/count.ts';
 
 /** Why a kind could not be read. */
@@ -76,14 +76,14 @@ export function parseRefKey(key: string, home = ''): NamespacedName {
 }
 
 /**
- * The Gates that may block a version: those that the Rollout names, those of the objects bound to it, and those that
- * its status reports as closed.
+ * What may block a version: the Gates that the Rollout names, those of the objects bound to it, and those that its
+ * status reports as closed.
  */
-export function relatedGates(rollout: Rollout, bound: readonly FluxBinding[]): NamespacedName[] {
+export function relatedGates(rollout: Rollout, bound: readonly FluxBinding[]): RequiredGates {
   const { gates = [] } = rollout.status ?? {};
   const reported = gates.flatMap(({ kind, name }) => (kind === KINDS.Gate.kind ? parseRefKey(name) : []));
-  const ofBound = bound.flatMap(({ spec }) => gatesOfBinding(spec));
-  return uniqueRefs([...gatesNamedBy(rollout), ...ofBound, ...reported]);
+  const ofBound = bound.map(({ spec }) => requiredByBinding(spec));
+  return unionOf([{ refs: gatesNamedBy(rollout) }, ...ofBound, requiredIn(reported)]);
 }
 
 type Named = Pick<KubeObject, 'metadata'>;

@@ -22,7 +22,7 @@ import type { RevertReason } from '../../api/metrics.ts';
 import type { ManagedField, Rollout } from '../../api/types.ts';
 import { type Bypass, freshReason, recordReason } from '../gate/bypassReason.ts';
 import { closureKey, type GateResult } from '../gate/evaluateGates.ts';
-import { limitText } from '../gate/gateRefs.ts';
+import { LIMIT_TEXTS } from '../gate/gateRefs.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { sameJson } from '../kube/json.ts';
@@ -233,7 +233,7 @@ function referenceWarnings(
 ): string[] {
   const known = oldObject && gatesInAnnotation(oldObject, context);
   const isNew = limit && !known?.tooMany;
-  return [...(isNew ? [`held: ${limitText(limit)}`] : []), ...newProblems(problems, known?.problems)];
+  return [...(isNew ? [`held: ${LIMIT_TEXTS[limit]}`] : []), ...newProblems(problems, known?.problems)];
 }
 
 /**

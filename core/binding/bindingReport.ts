@@ -7,8 +7,8 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
-import { closureKey, evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
-import { gatesOfBinding } from '../gate/gateRefs.ts';
+import { closureKey, evaluateRequired, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
+import { requiredByBinding } from '../gate/gateRefs.ts';
 import { byRefKey, refKey } from '../kube/names.ts';
 import { earliestTime, formatTime } from '../kube/time.ts';
 import { deploymentOf } from '../managedField/deployment.ts';
@@ -42,7 +42,7 @@ export function reportOf(
   { rollouts, gates }: ReportInputs,
   now: EpochMs,
 ): { report: Report; requeueAt: EpochMs | undefined } {
-  const evaluated = evaluateGates(gatesOfBinding(spec), gates, now);
+  const evaluated = evaluateRequired(requiredByBinding(spec), gates, now);
   const entries = redactFor(evaluated, metadata.namespace ?? '').map(gateEntry);
   const ends = [...rollouts.values()].flatMap((rollout) => bypassGrantEnds(rollout) ?? []).filter((end) => end > now);
   const report = reportWith(spec, rollouts, entries, now);

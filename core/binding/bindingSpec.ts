@@ -3,7 +3,6 @@ import { RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { FluxBinding, FluxBindingSpec } from '../../api/types.ts';
-import type { GateRef } from '../gate/gateRefs.ts';
 import { boundLabel, objectName } from '../kube/names.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
 import { sourceOf } from '../managedField/source.ts';
@@ -12,7 +11,7 @@ import { observedOf } from './appliedDeployment.ts';
 
 /** The Gates that the object requires, in the form of the spec. */
 export interface BindingGates {
-  gates: GateRef[];
+  gates: NonNullable<FluxBindingSpec['gates']>;
   problems: string[];
 }
 
@@ -46,7 +45,7 @@ export function makeBinding(
       uid: object.metadata.uid ?? '',
     },
     ...(fields.length > 0 && { fields }),
-    ...(gates.length > 0 && { gates: gates.map(({ name, ...ref }) => ({ ...ref, gate: name })) }),
+    ...(gates.length > 0 && { gates }),
     ...(problems.length > 0 && { problems }),
     ...(source && { source }),
     ...(awaits && { awaits }),

@@ -187,7 +187,8 @@ function bindingConditions(
 
 function closedGate({ namespace, name, message = '' }: GateEntry): ClosedGate {
   const ref = { namespace, name };
-  return { key: refKey(ref), ref: isLimit(ref) ? undefined : ref, message };
+  const key = refKey(ref);
+  return { key, ref: isLimit(key) ? undefined : ref, message };
 }
 
 function readyFinding(status: FluxBindingStatus, spec: FluxBindingSpec, closed: ClosedGate[]): Finding {

@@ -7,6 +7,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { FLUX_BINDINGS } from '../../api/kinds.ts';
 import type { ObjectName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
+import { bindingGates } from '../gate/gateRefs.ts';
 import type { SelectingGates } from '../gate/gateSelection.ts';
 import { boundLabel, objectName } from '../kube/names.ts';
 import { objectsOfRollout } from '../managedField/managedFields.ts';
@@ -125,9 +126,9 @@ function withStored(bindings: readonly FluxBinding[], bound: readonly BoundObjec
 
 function withCurrentGates(bound: BoundObject, selectors: SelectingGates, rules: RefRules): FluxBinding {
   const { named, selecting, limit } = requiredGates(bound.object, selectors, rules);
-  const refs = limit ? [limit] : [...named, ...selecting];
+  const gates = bindingGates({ refs: limit ? [] : [...named, ...selecting], limit });
   const { spec, ...own } = storedOrUnseen(bound);
-  return { ...own, spec: { ...spec!, gates: refs.map(({ namespace, name }) => ({ namespace, gate: name })) } };
+  return { ...own, spec: { ...spec!, gates } };
 }
 
 function storedOrUnseen({ object, rollout, binding }: BoundObject): FluxBinding {

@@ -14,7 +14,7 @@ import type { FluxObject, FluxStatus } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingStatus } from '../../api/types.ts';
 import { statusChangedAt } from '../gate/evaluateGates.ts';
-import { gatesOfBinding, limitText } from '../gate/gateRefs.ts';
+import { bindingGates, LIMIT_TEXTS, requiredByBinding } from '../gate/gateRefs.ts';
 import { triggerValue } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey, without } from '../kube/names.ts';
@@ -108,14 +108,10 @@ export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
 
 /** The Gates and problems for the spec of the FluxBinding. */
 function gatesForSpec({ named, selecting, problems, limit }: ObjectGates): BindingGates {
-  const all = [
-    ...(limit ? [limit] : []),
-    ...without(named, selecting),
-    ...selecting.map((ref) => ({ ...ref, selected: true })),
-  ];
+  const refs = [...without(named, selecting), ...selecting.map((ref) => ({ ...ref, selected: true }))];
   return {
-    gates: all.slice(0, LIMITS.requiredGates),
-    problems: limit ? [...problems, limitText(limit)!] : problems,
+    gates: bindingGates({ refs, limit }).slice(0, LIMITS.requiredGates),
+    problems: limit ? [...problems, LIMIT_TEXTS[limit]] : problems,
   };
 }
 
@@ -174,10 +170,10 @@ function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Repo
   if (!spec || spec.target.kind === TRACKING_KIND) return false;
   if (spec.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace) return false;
   const { fields = [] } = spec;
-  const required = gatesOfBinding(spec);
-  if (fields.length === 0 && required.length === 0) return false;
-  if (required.length > MAX_GATES_IN_REPORT) return false;
-  return fields.every(({ rollout }) => rollouts.has(rollout)) && required.every((ref) => gates.has(refKey(ref)));
+  const { refs, limit } = requiredByBinding(spec);
+  if (limit || (fields.length === 0 && refs.length === 0)) return false;
+  if (refs.length > MAX_GATES_IN_REPORT) return false;
+  return fields.every(({ rollout }) => rollouts.has(rollout)) && refs.every((ref) => gates.has(refKey(ref)));
 }
 
 // When a changed report is written.

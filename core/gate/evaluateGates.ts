@@ -9,7 +9,7 @@ import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
 import type { CommandLine } from '../text/commands.ts';
 import { approvalsOn, approveGateCommand, type NextDeployment } from './gateApprovals.ts';
-import { limitText } from './gateRefs.ts';
+import { LIMIT_TEXTS, type Limit, type RequiredGates } from './gateRefs.ts';
 import { type GateRequest, opensFor } from './gateRequests.ts';
 import { evaluateGate } from './gateTimeline.ts';
 
@@ -25,7 +25,7 @@ export function closureKey({ key, closure }: Pick<GateResult, 'key' | 'closure'>
 }
 
 export interface GateResult {
-  /** The Gate, by `refKey`, or the exceeded limit: see `isLimit`. */
+  /** The Gate, by `refKey`, or the exceeded limit. */
   key: string;
   /** The Gate; undefined for an exceeded limit, which counts as a closed Gate. */
   ref: NamespacedName | undefined;
@@ -72,6 +72,20 @@ export function evaluateGates(
   return refs.map((ref) => gateResult(ref, gates.get(refKey(ref)), now, next));
 }
 
+/** What an object requires, evaluated. A limit is the first result. */
+export function evaluateRequired(
+  { refs, limit }: RequiredGates,
+  gates: ReadonlyMap<string, Gate>,
+  now: EpochMs,
+): GateResult[] {
+  return [...limitResults(limit), ...evaluateGates(refs, gates, now)];
+}
+
+/** The result of a limit, if it is exceeded. */
+export function limitResults(limit: Limit | undefined): GateResult[] {
+  return limit ? [{ key: limit, ref: undefined, open: false, message: LIMIT_TEXTS[limit] }] : [];
+}
+
 export function closedOf(gates: readonly GateResult[]): GateResult[] {
   return gates.filter(({ open }) => !open);
 }
@@ -82,9 +96,7 @@ function gateResult(
   now: EpochMs,
   next: NextDeployment | undefined,
 ): GateResult {
-  const limit = limitText(ref);
   const key = refKey(ref);
-  if (limit !== undefined) return { key, ref: undefined, open: false, message: limit };
   if (!gate) {
     const message = `Gate '${key}' does not exist and counts as closed: create it, or remove the reference`;
     return { key, ref, open: false, message, missing: true, closure: ABSENCE };

@@ -4,36 +4,52 @@
  */
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, Rollout } from '../../api/types.ts';
-import { isObjectName, splitNames, uniqueRefs } from '../kube/names.ts';
+import { isObjectName, refKey, splitNames, uniqueRefs } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Stands for the Gates of an object that requires too many to evaluate. It counts as a closed Gate. */
-export const LIMIT_OF_GATES: NamespacedName = { namespace: '', name: '(too-many)' };
-/** Stands for the Rollouts and variables of an object that names too many. It counts as a closed Gate. */
-export const LIMIT_OF_ROLLOUTS: NamespacedName = { namespace: '', name: '(too-many-rollouts)' };
+/** The limit of an object that requires too many Gates to evaluate. */
+export const LIMIT_OF_GATES = '(too-many)';
+/** The limit of an object that names too many Rollouts or variables. */
+export const LIMIT_OF_ROLLOUTS = '(too-many-rollouts)';
 
-/** The sentence for each limit, as the text after `held: `. No Gate can have one of these names. */
-const LIMIT_TEXTS = new Map([
-  [
-    LIMIT_OF_GATES.name,
+/**
+ * A limit that an object exceeds: it counts as a closed Gate. Annotations and FluxBindings have this text in place of a
+ * Gate's name, which it cannot be.
+ */
+export type Limit = typeof LIMIT_OF_GATES | typeof LIMIT_OF_ROLLOUTS;
+
+/** The sentence about each limit, as the text after `held: `. */
+export const LIMIT_TEXTS: Record<Limit, string> = {
+  [LIMIT_OF_GATES]:
     'the object requires too many Gates (limits requiredGates, selectingGates, selectingGatesBytes): require fewer',
-  ],
-  [
-    LIMIT_OF_ROLLOUTS.name,
-    `more than ${LIMITS.boundRollouts} Rollouts or ${LIMITS.managedFields} variables are named (limits boundRollouts, managedFields): name fewer`,
-  ],
-]);
+  [LIMIT_OF_ROLLOUTS]: `more than ${LIMITS.boundRollouts} Rollouts or ${LIMITS.managedFields} variables are named (limits boundRollouts, managedFields): name fewer`,
+};
 
-/** The sentence about the limit that the reference stands for; undefined for a reference to a Gate. */
-export function limitText({ namespace, name }: NamespacedName): string | undefined {
-  return namespace === '' ? LIMIT_TEXTS.get(name) : undefined;
+/** Whether the stored text stands for a limit, not for a Gate. */
+export function isLimit(key: string): key is Limit {
+  return Object.hasOwn(LIMIT_TEXTS, key);
 }
 
-/** Whether the reference stands for a limit, not for a Gate. */
-export function isLimit(ref: NamespacedName): boolean {
-  return limitText(ref) !== undefined;
+/** The Gates that objects require. */
+export interface RequiredGates<Ref extends NamespacedName = NamespacedName> {
+  refs: Ref[];
+  /** Set if an object exceeds a limit. */
+  limit?: Limit | undefined;
+}
+
+/** The Gates and the limit in a stored list. */
+export function requiredIn<Ref extends NamespacedName>(stored: readonly Ref[]): RequiredGates<Ref> {
+  return { refs: stored.filter((ref) => !isLimit(refKey(ref))), limit: stored.map(refKey).find(isLimit) };
+}
+
+/** All of these Gates, each once. Of several limits one counts, always the same. */
+export function unionOf(all: readonly RequiredGates[]): RequiredGates {
+  return {
+    refs: uniqueRefs(all.flatMap(({ refs }) => refs)),
+    limit: all.flatMap(({ limit }) => limit ?? []).sort()[0],
+  };
 }
 
 /** The Gates that a Rollout names in `spec.gates`; without a namespace, a Gate of the Rollout's own namespace. */
@@ -46,13 +62,22 @@ export interface GateRef extends NamespacedName {
   selected?: boolean;
 }
 
-/** The Gates that the object of a FluxBinding requires. */
+/** What the object of a FluxBinding requires. */
+export function requiredByBinding(spec: FluxBindingSpec | undefined): RequiredGates<GateRef> {
+  return requiredIn((spec?.gates ?? []).map(({ gate, ...ref }) => ({ ...ref, name: gate })));
+}
+
+/** The Gates that the object of a FluxBinding requires, without a limit that it exceeds. */
 export function gatesOfBinding(spec: FluxBindingSpec | undefined): GateRef[] {
-  return (spec?.gates ?? []).map(({ namespace, gate, selected }) => ({
-    namespace,
-    name: gate,
-    ...(selected && { selected }),
-  }));
+  return requiredByBinding(spec).refs;
+}
+
+/** `spec.gates` of a FluxBinding. */
+export function bindingGates({ refs, limit }: RequiredGates<GateRef>): NonNullable<FluxBindingSpec['gates']> {
+  return [
+    ...(limit ? [{ namespace: '', gate: limit }] : []),
+    ...refs.map(({ name, ...ref }) => ({ ...ref, gate: name })),
+  ];
 }
 
 /**

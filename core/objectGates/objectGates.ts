@@ -13,8 +13,8 @@ import {
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { closedOf, closureKey, evaluateGates, type GateResult } from '../gate/evaluateGates.ts';
-import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, parseGateRefs } from '../gate/gateRefs.ts';
+import { closedOf, closureKey, evaluateGates, evaluateRequired, type GateResult } from '../gate/evaluateGates.ts';
+import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, type Limit, parseGateRefs } from '../gate/gateRefs.ts';
 import { gateSelects, hasFluxLabel, type SelectingGates } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
@@ -40,11 +40,8 @@ interface GateRefs {
   selecting: NamespacedName[];
   /** A sentence for each part of the annotation that names no Gate: such a part suspends the object. */
   problems: string[];
-  /**
-   * LIMIT_OF_GATES or LIMIT_OF_ROLLOUTS if the object is beyond a limit: it counts as behind a closed Gate, even
-   * if all Gates are open.
-   */
-  limit: NamespacedName | undefined;
+  /** Set if the object exceeds it. Then no Gate is evaluated. */
+  limit: Limit | undefined;
 }
 
 /** The Gates of one object, evaluated. */
@@ -93,7 +90,7 @@ function withSelecting(
 
 /** The Gates that the object requires, evaluated. */
 export function evaluateObjectGates(object: FluxObject, context: GateContext): ObjectGates {
-  return evaluateRequired(requiredGates(object, context.selectors, context), context.gates, context.now);
+  return evaluateAll(requiredGates(object, context.selectors, context), context.gates, context.now);
 }
 
 /**
@@ -109,14 +106,14 @@ export function evaluateRecordedGates(
 ): ObjectGates {
   const recorded = gatesInSelectedBy(object);
   const selecting = (recorded ?? []).filter((ref) => gates.has(refKey(ref)));
-  return evaluateRequired(withSelecting(object, selecting, recorded === undefined, rules), gates, now);
+  return evaluateAll(withSelecting(object, selecting, recorded === undefined, rules), gates, now);
 }
 
 /** The Gates, evaluated. Beyond a limit, the limit is the only result. */
-function evaluateRequired(required: GateRefs, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
+function evaluateAll(required: GateRefs, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
   const { named, selecting, problems, limit } = required;
-  const refs = limit ? [limit] : uniqueRefs([...named, ...selecting]);
-  const all = evaluateGates(refs, gates, now);
+  const refs = limit ? [] : uniqueRefs([...named, ...selecting]);
+  const all = evaluateRequired({ refs, limit }, gates, now);
   const closed = closedOf(all);
   const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
   const causes = [...closed.map(({ key }) => key), ...invalid];
@@ -190,7 +187,7 @@ export function gatesInAnnotation(
 /** The Gates in SELECTED_BY, which may select the object; undefined if the annotation does not list all of them. */
 function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
   const selectedBy = object.metadata.annotations?.[SELECTED_BY];
-  if (selectedBy?.includes(LIMIT_OF_GATES.name)) return undefined;
+  if (selectedBy?.includes(LIMIT_OF_GATES)) return undefined;
   const { refs, tooMany } = parseGateRefs(selectedBy, object.metadata.namespace ?? '');
   return tooMany || refs.length > LIMITS.requiredGates ? undefined : refs;
 }
@@ -227,15 +224,15 @@ export function gatesToRead(objects: readonly FluxObject[], rules: RefRules, mus
 
 /**
  * The text of SELECTED_BY; undefined if no Gate selects the object.
- * If the Gates are too many, it is LIMIT_OF_GATES's name, and the webhook lists the Gates.
+ * If the Gates are too many, it is LIMIT_OF_GATES, and the webhook lists the Gates.
  */
 export function selectedByText(
   { named, selecting }: { named: NamespacedName[]; selecting: NamespacedName[] },
   isTruncated = false,
 ): string | undefined {
-  if (isTruncated || isTooManyGates(named, selecting)) return LIMIT_OF_GATES.name;
+  if (isTruncated || isTooManyGates(named, selecting)) return LIMIT_OF_GATES;
   const text = selecting.map(refKey).sort().join(',');
-  return text.length > MAX_GATE_LIST_CHARACTERS ? LIMIT_OF_GATES.name : text || undefined;
+  return text.length > MAX_GATE_LIST_CHARACTERS ? LIMIT_OF_GATES : text || undefined;
 }
 
 function isTooManyGates(...lists: NamespacedName[][]): boolean {

@@ -33,7 +33,7 @@ export function formatState(state: ObjectState): string {
   if (state.is === 'opening') return `opening: ${formatInstant(state.since)}`;
   const list = [...state.gates].sort().join(',');
   // Only the list of a held object may be cut: it informs readers. The other two lists are compared as a whole.
-  return `${state.is}: ${state.is === 'closed' && list.length > MAX_GATE_LIST_CHARACTERS ? LIMIT_OF_GATES.name : list}`;
+  return `${state.is}: ${state.is === 'closed' && list.length > MAX_GATE_LIST_CHARACTERS ? LIMIT_OF_GATES : list}`;
 }
 
 /** The state of the object; undefined if it has none, or the annotation has another format. */
@@ -45,7 +45,7 @@ export function parseState(text: string | undefined): ObjectState | undefined {
   const [, is, rest = ''] = /^(open|opening|closed|bypassed|bypassing)(?:: (.*))?$/.exec(text ?? '') ?? [];
   if (is === 'open') return { is };
   // As `formatState` cuts it. A longer list is a tenant's.
-  if (is === 'closed' && rest.length > MAX_GATE_LIST_CHARACTERS) return { is, gates: [LIMIT_OF_GATES.name] };
+  if (is === 'closed' && rest.length > MAX_GATE_LIST_CHARACTERS) return { is, gates: [LIMIT_OF_GATES] };
   if (is === 'closed' || is === 'bypassed' || is === 'bypassing')
     return { is, gates: rest.split(',').filter((ref) => ref !== '') };
   const since = parseTime(rest);
@@ -77,7 +77,7 @@ export function isBypassedByUser(state: ObjectState | undefined, closures: reado
 export function runsBehind(state: ObjectState | undefined, closures: readonly string[]): boolean {
   if (state?.is !== 'bypassed' && state?.is !== 'bypassing') return false;
   // Beyond the limit the closures are unknown: a bypass covers only the write with the reason.
-  return !closures.some((name) => isLimit({ namespace: '', name })) && containsAll(state.gates, closures);
+  return !closures.some(isLimit) && containsAll(state.gates, closures);
 }
 
 export function containsAll(known: readonly string[], closures: readonly string[]): boolean {

@@ -5,7 +5,7 @@ import type { Blocker, GateSummary, HistoryEntry, RolloutStatus } from '../../ap
 import {
   approveGateCommands,
   closedOf,
-  evaluateGates,
+  evaluateRequired,
   fullMessage,
   type GateResult,
   redactFor,
@@ -199,9 +199,9 @@ function withApprovalsText(
 }
 
 /** The closed Gates that block the pending version; if none is pending, those that would block any. */
-function closedGates({ rollout, gateRefs, gates }: Observed, { choice, closed }: Evaluation, now: EpochMs) {
+function closedGates({ rollout, requiredGates, gates }: Observed, { choice, closed }: Evaluation, now: EpochMs) {
   if (choice.version !== undefined) return closed;
-  return redactFor(closedOf(evaluateGates(gateRefs, gates, now)), rollout.metadata.namespace ?? '');
+  return redactFor(closedOf(evaluateRequired(requiredGates, gates, now)), rollout.metadata.namespace ?? '');
 }
 
 /**

@@ -10,7 +10,6 @@ import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus } from '../../api/types.ts';
 import { LIMIT_OF_GATES } from '../gate/gateRefs.ts';
 import { annotateAll, triggerValue, withMinute } from '../kube/annotate.ts';
-import { refKey } from '../kube/names.ts';
 import { earliestTime } from '../kube/time.ts';
 import { isApplyBy } from '../kube/writers.ts';
 import { evaluateObjectGates, type GateContext, type ObjectGates, selectedByText } from '../objectGates/objectGates.ts';
@@ -132,8 +131,8 @@ export function fitsGates(object: FluxObject, { causes, closures }: ObjectGates)
  * The annotations alone hold nothing: the webhook lists the Gates, and counts more than its limit as closed.
  */
 export function tooManyMarks(now: EpochMs): Hold['annotations'] {
-  const closed = formatState({ is: 'closed', gates: [refKey(LIMIT_OF_GATES)] });
-  return { [SELECTED_BY]: LIMIT_OF_GATES.name, [GATE_STATE]: withMinute(closed, BEFORE_MINUTE, now) };
+  const closed = formatState({ is: 'closed', gates: [LIMIT_OF_GATES] });
+  return { [SELECTED_BY]: LIMIT_OF_GATES, [GATE_STATE]: withMinute(closed, BEFORE_MINUTE, now) };
 }
 
 // The state that the webhook stores, and the suspension.

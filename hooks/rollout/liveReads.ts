@@ -28,17 +28,17 @@ export async function readBlockers(
   call: HookCall,
 ): Promise<Partial<Observed>> {
   const allowed = withAllowedRefs(rollout, call.settings);
-  const gateRefs = gatesOfRollouts([allowed], bindings, selectors);
+  const requiredGates = gatesOfRollouts([allowed], bindings, selectors);
   const [imagePolicy, rolloutGates, gates, upstream, budgets, checks] = await Promise.all([
     liveImagePolicy(allowed, call.cluster),
     listRolloutGates(rollout, call.cluster),
-    readGates(gateRefs, call.cluster),
+    readGates(requiredGates.refs, call.cluster),
     upstreamOf(allowed, call),
     liveBudgets(rollout, call.cluster),
     withRestingChecks(rollout, healthChecks, call),
   ]);
   const metadata = metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
-  return { imagePolicy, gateRefs, gates, rolloutGates, upstream, budgets, healthChecks: checks, ...metadata };
+  return { imagePolicy, requiredGates, gates, rolloutGates, upstream, budgets, healthChecks: checks, ...metadata };
 }
 
 /** The budgets that select the Rollout, as they are now. */
@@ -66,13 +66,13 @@ export async function readBound(
   observed: Observed,
   selectors: SelectingGates,
   call: HookCall,
-): Promise<Pick<Observed, 'bindings' | 'gateRefs' | 'gates'>> {
+): Promise<Pick<Observed, 'bindings' | 'requiredGates' | 'gates'>> {
   const { rollout } = observed;
   const objects = await liveBoundObjects(rollout, observed.bindings, call);
   const bindings = currentBindings([rollout], objects, observed.bindings, selectors, call.settings);
-  const gateRefs = gatesOfRollouts([withAllowedRefs(rollout, call.settings)], bindings, selectors);
-  const others = await readGates(without(gateRefs, observed.gateRefs), call.cluster);
-  return { bindings, gateRefs, gates: new Map([...observed.gates, ...others]) };
+  const requiredGates = gatesOfRollouts([withAllowedRefs(rollout, call.settings)], bindings, selectors);
+  const others = await readGates(without(requiredGates.refs, observed.requiredGates.refs), call.cluster);
+  return { bindings, requiredGates, gates: new Map([...observed.gates, ...others]) };
 }
 
 /** The Rollout as it is stored; undefined if it is gone. */

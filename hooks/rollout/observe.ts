@@ -64,7 +64,7 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
       ...(writeBackProblem ? [writeBackProblem] : []),
     ],
     // Gates of bound objects aren't related: readBlockers adds them.
-    gateRefs: gatesOfRollouts([reached], [], { gates: relatedGates, namespaceLabels }),
+    requiredGates: gatesOfRollouts([reached], [], { gates: relatedGates, namespaceLabels }),
     gates,
     upstream,
     carried: [],

@@ -4,7 +4,7 @@ import { BOUND_KINDS, type KindName, NAMESPACES } from '../../api/kinds.ts';
 import type { AnyObject, KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { type RelatedObjects, relatedGates } from '../../client/explain/related.ts';
-import { gatesOfBinding, isLimit } from '../../core/gate/gateRefs.ts';
+import { gatesOfBinding } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
@@ -94,10 +94,10 @@ export const NAMESPACES_UNREAD = "you aren't allowed to list Namespaces";
 /** The Gates that may block versions of the Rollouts. `bindings`: those of all objects that are bound to them. */
 export function gateRefs(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
   const all = [
-    ...rollouts.flatMap((rollout) => relatedGates(rollout, [])),
+    ...rollouts.flatMap((rollout) => relatedGates(rollout, []).refs),
     ...bindings.flatMap(({ spec }) => gatesOfBinding(spec)),
   ];
-  return uniqueRefs(all).filter((ref) => !isLimit(ref));
+  return uniqueRefs(all);
 }
 
 async function readGates({ unread, list, get }: OptionalReader, refs: readonly NamespacedName[]): Promise<Gate[]> {

@@ -115,7 +115,8 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
 
 /** The Warnings for new names in spec.gates without a Gate: a typo, or Git creates the Gate later. */
 async function absentGateWarnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
-  const closed = await readClosedGates(without(gatesNamedBy(rollout), before ? gatesNamedBy(before) : []), call);
+  const refs = without(gatesNamedBy(rollout), before ? gatesNamedBy(before) : []);
+  const closed = await readClosedGates({ refs }, call);
   const absent = closed.filter(({ missing }) => missing).slice(0, MAX_GATES_IN_WARNINGS);
   return absent.map(
     ({ key }) => `spec.gates: Gate '${key}' does not exist and counts as closed: create it, or remove the name`,

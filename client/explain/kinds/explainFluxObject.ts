@@ -5,7 +5,14 @@ import type { FluxObject } from '../../../api/flux.ts';
 import { governedKindOf } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, Gate, Rollout } from '../../../api/types.ts';
-import { closedOf, closedText, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
+import {
+  closedOf,
+  closedText,
+  evaluateGates,
+  evaluateRequired,
+  type GateResult,
+} from '../../../core/gate/evaluateGates.ts';
+import { requiredIn } from '../../../core/gate/gateRefs.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { byRefKey, groupOf, identityOf, without } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
@@ -181,7 +188,7 @@ function manualSuspensionCause({ metadata }: FluxObject, name: string): Cause {
 /** Whether the FluxBinding still reports Gates as closed that are open: its report comes some seconds late. */
 function isReportBehind(binding: FluxBinding | undefined, gates: ReadonlyMap<string, Gate>, now: EpochMs): boolean {
   const reported = (binding?.status?.gates ?? []).filter(({ opened }) => !opened);
-  return reported.length > 0 && closedOf(evaluateGates(reported, gates, now)).length === 0;
+  return reported.length > 0 && closedOf(evaluateRequired(requiredIn(reported), gates, now)).length === 0;
 }
 
 /**

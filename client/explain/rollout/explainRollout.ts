@@ -4,7 +4,7 @@ import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { bindingsOfRollout } from '../../../core/binding/boundObjects.ts';
-import { gatesOfBinding } from '../../../core/gate/gateRefs.ts';
+import { requiredByBinding, unionOf } from '../../../core/gate/gateRefs.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { refKey } from '../../../core/kube/names.ts';
@@ -253,7 +253,8 @@ function nextOfHeld(
   bound: readonly FluxBinding[],
   steps: readonly Step[],
 ): Next | undefined {
-  const required = new Set(bound.flatMap(({ spec }) => gatesOfBinding(spec)).map((ref) => `gate/${refKey(ref)}`));
+  const { refs, limit } = unionOf(bound.map(({ spec }) => requiredByBinding(spec)));
+  const required = new Set([...refs.map(refKey), ...(limit ? [limit] : [])].map((key) => `gate/${key}`));
   const closed = steps.filter(({ id, state }) => state === 'blocks' && required.has(id));
   if (waitingSince === undefined || closed.length === 0) return undefined;
   const at = lastOf(closed);

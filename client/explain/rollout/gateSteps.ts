@@ -4,7 +4,7 @@ import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
 import { ABSENCE, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import type { NextDeployment } from '../../../core/gate/gateApprovals.ts';
-import { gatesOfBinding, isLimit } from '../../../core/gate/gateRefs.ts';
+import { gatesOfBinding, type Limit } from '../../../core/gate/gateRefs.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
 import { targetName } from '../../../core/rollout/deployment/progress.ts';
@@ -34,7 +34,8 @@ export function gateSteps(
   // At a Gate that a bound object requires, an opening for one version does not count.
   const ofObjects = new Set(ofBound.map(refKey));
   const next = version === undefined ? undefined : nextDeployment(rollout, version);
-  return relatedGates(rollout, bound).map((ref) => {
+  const { refs, limit } = relatedGates(rollout, bound);
+  const steps = refs.map((ref) => {
     const wanted = ofObjects.has(refKey(ref)) ? undefined : next;
     const gate = find(ref);
     const step = gateStep(ref, gate, reported.get(refKey(ref)), related, { version, wanted, isBypassed }, now);
@@ -43,6 +44,19 @@ export function gateSteps(
     const holders = bound.filter(({ spec }) => gatesOfBinding(spec).some((own) => refKey(own) === refKey(ref)));
     return { ...step, detail: `${step.detail}; still holds ${firstFew(holders.map(targetName), 3)}` };
   });
+  return limit ? [limitStep(limit, version, reported.get(limit)), ...steps] : steps;
+}
+
+/** The step for a limit: it blocks every version, and the Gates behind it are unknown. */
+function limitStep(limit: Limit, version: string | undefined, reported: GateSummary | undefined): Step {
+  return {
+    id: `gate/${limit}`,
+    kind: 'gate',
+    title: 'Gates',
+    ...withoutEmpty({ version, detail: reported?.message && withoutCommands(reported.message) }),
+    state: 'blocks',
+    unread: true,
+  };
 }
 
 interface StepInputs {
@@ -65,11 +79,9 @@ function gateStep(
     kind: 'gate' as const,
     title: `Gate ${refKey(ref)}`,
     ...withoutEmpty({ version }),
-    ...(!isLimit(ref) && { object: objectRef('Gate', ref) }),
+    object: objectRef('Gate', ref),
   };
   const reportedText = reported?.message && withoutCommands(reported.message);
-  if (isLimit(ref))
-    return { ...step, title: 'Gates', state: 'blocks', unread: true, ...withoutEmpty({ detail: reportedText }) };
   const why = gate ? undefined : unreadReason(related, 'Gate', ref.namespace);
   if (why !== undefined) {
     const detail = reported ? reportedText : `the Gate itself could not be read: ${why}`;

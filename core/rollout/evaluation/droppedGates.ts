@@ -1,8 +1,7 @@
 /** The Gates that a write makes a Rollout no longer require: it must not, while they are closed. */
-import type { NamespacedName } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
-import { gatesNamedBy, LIMIT_OF_GATES } from '../../gate/gateRefs.ts';
+import { gatesNamedBy, LIMIT_OF_GATES, type RequiredGates } from '../../gate/gateRefs.ts';
 import type { SelectingGates } from '../../gate/gateSelection.ts';
 import { sameJson } from '../../kube/json.ts';
 import { refKey, without } from '../../kube/names.ts';
@@ -15,9 +14,10 @@ export function mayDropGates(rollout: Rollout, before: Rollout): boolean {
 }
 
 /** The Gates that the Rollout no longer requires after a write: it doesn't name them, or they don't select it. */
-export function droppedGates(rollout: Rollout, before: Rollout, selectors: SelectingGates): NamespacedName[] {
-  const dropped = without(ownGates(before, selectors), ownGates(rollout, selectors));
-  return selectors.isTruncated && !hasSameLabels(rollout, before) ? [...dropped, LIMIT_OF_GATES] : dropped;
+export function droppedGates(rollout: Rollout, before: Rollout, selectors: SelectingGates): RequiredGates {
+  const refs = without(ownGates(before, selectors), ownGates(rollout, selectors));
+  const isAny = selectors.isTruncated && !hasSameLabels(rollout, before);
+  return { refs, limit: isAny ? LIMIT_OF_GATES : undefined };
 }
 
 function hasSameLabels(rollout: Rollout, before: Rollout): boolean {
@@ -33,9 +33,9 @@ type NamedGate = NonNullable<RolloutStatus['namedGates']>[number];
 /**
  * The next `status.namedGates`. A name without reference, because other namespaces are forbidden, gets no new entry.
  */
-export function namedGateRecords({ rollout, gateRefs, gates }: Observed): NamedGate[] {
+export function namedGateRecords({ rollout, requiredGates, gates }: Observed): NamedGate[] {
   const before = new Map(rollout.status?.namedGates?.map(({ gate, seen }) => [gate, seen]));
-  const referenced = new Set(gateRefs.map(refKey));
+  const referenced = new Set(requiredGates.refs.map(refKey));
   const names = new Set(gatesNamedBy(rollout).map(refKey));
   return [...names].flatMap((gate) => {
     if (!referenced.has(gate)) return before.get(gate) ? [{ gate, seen: true }] : [];

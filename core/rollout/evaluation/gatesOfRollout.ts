@@ -6,10 +6,17 @@ import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
 import type { Approval } from '../../approval/approvalRecord.ts';
 import { bindingsOfRollout } from '../../binding/boundObjects.ts';
-import { evaluateGates, type GateResult, redactFor } from '../../gate/evaluateGates.ts';
-import { gatesNamedBy, gatesOfBinding, LIMIT_OF_GATES } from '../../gate/gateRefs.ts';
+import { evaluateGates, type GateResult, limitResults, redactFor } from '../../gate/evaluateGates.ts';
+import {
+  gatesNamedBy,
+  gatesOfBinding,
+  LIMIT_OF_GATES,
+  type RequiredGates,
+  requiredByBinding,
+  unionOf,
+} from '../../gate/gateRefs.ts';
 import { gateSelectsRollout, type SelectingGates } from '../../gate/gateSelection.ts';
-import { identityOf, refKey, uniqueRefs } from '../../kube/names.ts';
+import { identityOf, refKey } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { mayBypass } from '../../suspension/bypassGrant.ts';
@@ -22,25 +29,22 @@ export function ownGates(rollout: Rollout, { gates, namespaceLabels }: Selecting
   return [...gatesNamedBy(rollout), ...selecting.map(identityOf)];
 }
 
-/** The Gates that the objects bound to these Rollouts require, of each object once. */
-export function boundGates(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
+/** What the objects bound to these Rollouts require. */
+export function requiredByBound(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): RequiredGates {
   const bound = new Set(rollouts.flatMap((rollout) => bindingsOfRollout(rollout, bindings)));
-  return [...bound].flatMap(({ spec }) => gatesOfBinding(spec));
+  return unionOf([...bound].map(({ spec }) => requiredByBinding(spec)));
 }
 
-/**
- * All Gates that Rollouts of one namespace require, each once. More than the limit count as one closed Gate that names
- * the limit.
- */
+/** All Gates that Rollouts of one namespace require, each once; none if they are more than the limit. */
 export function gatesOfRollouts(
   rollouts: readonly Rollout[],
   bindings: readonly FluxBinding[],
   selectors: SelectingGates,
-): NamespacedName[] {
+): RequiredGates {
   const own = rollouts.flatMap((rollout) => ownGates(rollout, selectors));
-  const all = uniqueRefs([...own, ...boundGates(rollouts, bindings)]);
-  if (selectors.isTruncated || all.length > LIMITS.requiredGates) return [LIMIT_OF_GATES];
-  return all.sort((a, b) => (refKey(a) < refKey(b) ? -1 : 1));
+  const { refs, limit } = unionOf([{ refs: own }, requiredByBound(rollouts, bindings)]);
+  if (selectors.isTruncated || refs.length > LIMITS.requiredGates) return { refs: [], limit: LIMIT_OF_GATES };
+  return { refs: refs.sort((a, b) => (refKey(a) < refKey(b) ? -1 : 1)), limit };
 }
 
 export type StoredApproval = NonNullable<HistoryEntry['approvals']>[number];
@@ -66,15 +70,16 @@ export function evaluateGatesOfVersion(
   version: string | undefined,
 ): VersionGates {
   if (version === undefined) return { closed: [], bypassed: [], approvals: [], requeueAt: [] };
-  const { rollout, bindings, gateRefs, gates } = observed;
+  const { rollout, bindings, requiredGates, gates } = observed;
   const boundKeys = new Set(bindings.flatMap(({ spec }) => gatesOfBinding(spec)).map(refKey));
   const { uid, namespace = '' } = rollout.metadata;
   const users = versionUsers(rollout, state.authors, version);
   const next = { version, rollout: refKey(identityOf(rollout)), uid, users };
-  const evaluated = gateRefs.flatMap((ref) => {
+  const ofRefs = requiredGates.refs.flatMap((ref) => {
     const deployment = boundKeys.has(refKey(ref)) ? undefined : next;
     return evaluateGates([ref], gates, now, deployment);
   });
+  const evaluated = [...limitResults(requiredGates.limit), ...ofRefs];
   const isBypassed = mayBypass(rollout, state.history[0], version);
   const closed = redactFor(
     evaluated.filter(({ open }) => !open),

@@ -3,7 +3,7 @@
  * of its status from which a plan starts.
  */
 import type { ImagePolicy } from '../../../api/flux.ts';
-import type { Condition, EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
+import type { Condition, EpochMs } from '../../../api/kubernetes.ts';
 import type { ReleaseMetadata, Settings } from '../../../api/ports.ts';
 import type {
   FluxBinding,
@@ -16,6 +16,7 @@ import type {
   VersionInfo,
 } from '../../../api/types.ts';
 import type { Budgets } from '../../budget/selectingBudgets.ts';
+import type { RequiredGates } from '../../gate/gateRefs.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { sameJson } from '../../kube/json.ts';
 import { LIMITS } from '../../limits.ts';
@@ -45,7 +46,7 @@ export interface Observed {
   /** The RolloutBudgets that select the Rollout; absent if they were not read live. */
   budgets?: Budgets;
   /** The Gates that every deployment requires. */
-  gateRefs: readonly NamespacedName[];
+  requiredGates: RequiredGates;
   /** The Gates that exist, by `refKey`. */
   gates: ReadonlyMap<string, Gate>;
   /** The inputs of the copy to spec.targetRepository; undefined if that is not set. */

@@ -21,7 +21,7 @@ it('the Gates around a Rollout: named, of bound objects, and reported, each once
       gates: [{ namespace: 'ops', gate: 'bound' }],
     },
   });
-  expect(relatedGates(rollout, [binding])).toEqual([
+  expect(relatedGates(rollout, [binding]).refs).toEqual([
     { namespace: 'shop', name: 'named' },
     { namespace: 'ops', name: 'bound' },
     { namespace: 'flux-system', name: 'selects' },

@@ -9,7 +9,7 @@ import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
 import { evaluateObjectGates } from '../../../core/objectGates/objectGates.ts';
 import { deployment, gatesByName, kustomization, NO_SELECTORS, NOW, ociRepository } from './objects.ts';
 
-const gates = { gates: [{ namespace: 'shop', name: 'freeze' }], problems: [] };
+const gates = { gates: [{ namespace: 'shop', gate: 'freeze' }], problems: [] };
 const HUGE = 'x'.repeat(1_400_000);
 const size = (binding: FluxBinding | undefined) => JSON.stringify(binding).length;
 

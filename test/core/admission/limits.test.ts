@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { tooManyReferencesProblem } from '../../../core/admission/earlyDecision.ts';
 import { decideWrite } from '../../../core/admission/fluxWrite.ts';
-import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, limitText } from '../../../core/gate/gateRefs.ts';
+import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, LIMIT_TEXTS } from '../../../core/gate/gateRefs.ts';
 import { refKey } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import {
@@ -92,8 +92,8 @@ describe('a Warning with names of 20 characters has at most 120', () => {
   const ref = { namespace: 'n'.repeat(20), name: 'g'.repeat(20) };
   const closed = { key: refKey(ref), ref, open: false, message: 'closed' };
   it.each([
-    `held: ${limitText(LIMIT_OF_GATES)}`,
-    `held: ${limitText(LIMIT_OF_ROLLOUTS)}`,
+    `held: ${LIMIT_TEXTS[LIMIT_OF_GATES]}`,
+    `held: ${LIMIT_TEXTS[LIMIT_OF_ROLLOUTS]}`,
     foreignText(ref),
     bypassWarning('v'.repeat(20), [closed]),
   ])('%s', (warning) => {

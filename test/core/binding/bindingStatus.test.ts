@@ -235,7 +235,7 @@ const followers = [
 ].map((row): Row => ({ ...row, ready: row.ready as Row['ready'], deployed: undefined }));
 
 function bound(object: FluxObject, row?: Partial<Row>): FluxBinding {
-  const gates = (row?.gates ?? []).map(({ namespace, name }) => ({ namespace, name }));
+  const gates = (row?.gates ?? []).map(({ namespace, name }) => ({ namespace, gate: name }));
   return { ...makeBinding(object, { gates, problems: [] }, undefined)!, ...(row?.before && { status: row.before }) };
 }
 

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { closedOf, closureKey, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
+import {
+  closedOf,
+  closureKey,
+  evaluateGates,
+  evaluateRequired,
+  type GateResult,
+} from '../../../core/gate/evaluateGates.ts';
 import { LIMIT_OF_GATES, parseGateRefs } from '../../../core/gate/gateRefs.ts';
 import { gateSelects, gateSelectsRollout } from '../../../core/gate/gateSelection.ts';
 import { byRefKey } from '../../../core/kube/names.ts';
@@ -98,7 +104,7 @@ describe('required gates', () => {
 });
 
 it('beyond a limit a bypass takes the right for all Gates, since any of them may hold the object', () => {
-  const closed = closedOf(evaluateGates([LIMIT_OF_GATES], new Map(), 0));
+  const closed = evaluateRequired({ refs: [], limit: LIMIT_OF_GATES }, new Map(), 0);
   expect(bypassText(undefined, 'write', closed).text).toMatch(
     /You need the verb bypass on all Gates of the cluster\.$/,
   );

@@ -24,5 +24,5 @@ it('a label by which one closed Gate of more than are counted selects the object
   const context = { gates: gatesByName(...all), selectors: { gates: all, namespaceLabels: {} }, now: NOW };
   const [front, back] = ['front', 'back'].map((tier) => kustomization({ labels: { tier } }));
   expect(escapesSelection(back!, front!, context)).toBe(true);
-  expect(evaluateObjectGates(front!, context).closed.map(({ key }) => key)).toEqual([LIMIT_OF_GATES.name]);
+  expect(evaluateObjectGates(front!, context).closed.map(({ key }) => key)).toEqual([LIMIT_OF_GATES]);
 });

@@ -20,7 +20,7 @@ export function observed(
     rolloutGates: [],
     bindings: [],
     healthChecks: [],
-    gateRefs: [],
+    requiredGates: { refs: [] },
     gates: new Map(),
     metadata: {},
     awaited: [],

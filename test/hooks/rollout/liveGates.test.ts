@@ -131,7 +131,7 @@ describe('the Gates of a bound object', () => {
     [
       'that select it, and are too many for its annotation, whose FluxBinding is older',
       [bindingOf('prod')],
-      [bound('prod', { 'gate.fluxcd.io/selected-by': LIMIT_OF_GATES.name }), bindingOf('prod')],
+      [bound('prod', { 'gate.fluxcd.io/selected-by': LIMIT_OF_GATES }), bindingOf('prod')],
     ],
   ])('hold a version: %s', async (title, cached, live) => {
     const gate = title.includes('select') ? selecting('freeze') : freeze('freeze', 'closed');

@@ -20,7 +20,11 @@ const rollout = (names: string[], status?: Partial<RolloutStatus>, generation = 
 const gate = (name: string) => objectOf('Gate', `shop/${name}`, { spec: { default: 'closed' as const } });
 
 function recorded(of: ReturnType<typeof rollout>, there: string[] = [], looked = gatesNamedBy(of)) {
-  return namedGateRecords({ rollout: of, gateRefs: looked, gates: byRefKey(there.map(gate)) } as unknown as Observed);
+  return namedGateRecords({
+    rollout: of,
+    requiredGates: { refs: looked },
+    gates: byRefKey(there.map(gate)),
+  } as unknown as Observed);
 }
 
 describe('the record of a name', () => {
