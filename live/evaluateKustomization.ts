@@ -100,7 +100,7 @@ export async function evaluateKustomization(
     for (const each of healths) readers.set(each, releaseReader);
     return healths;
   });
-  const objects = await withPods([...applied, ...released.flat()], (each) => readers.get(each) ?? reader);
+  const objects = await withPods([...applied, ...released.flat()], (each) => readers.get(each) ?? reader, context);
   return verdictWith(objects, own, context);
 }
 
@@ -149,12 +149,13 @@ interface Reader {
 async function withPods(
   objects: readonly ObjectHealth[],
   readerOf: (workload: ObjectHealth) => Reader,
+  context: HealthContext,
 ): Promise<ObjectHealth[]> {
   let failures = 0;
   const found = await inParallel(podQueries(objects), async (query) => {
     const pods = failures < MAX_FAILED_READS ? await readPods(query, readerOf(query.workload)) : undefined;
     if (!pods) failures += 1;
-    return [query.workload, pods ? healthWithPods(query, pods) : query.workload] as const;
+    return [query.workload, pods ? healthWithPods(query, pods, context) : query.workload] as const;
   });
   const shown = new Map(found);
   return objects.map((object) => shown.get(object) ?? object);

@@ -38,8 +38,34 @@ export function brokenWorkload(object: AnyObject, context: HealthContext): Broke
   return { failedAt: healthyUntil, seenComplete: seenHealthy, since: `since ${formatTime(healthyUntil)}` };
 }
 
-/** The default of `spec.progressDeadlineSeconds`. */
+/** The default of `spec.progressDeadlineSeconds`. Only Deployments have the field. */
 const PROGRESS_DEADLINE_SECONDS = 600;
+
+function progressDeadlineMs(workload: AnyObject): number {
+  return (numberAt(workload, ['spec', 'progressDeadlineSeconds']) ?? PROGRESS_DEADLINE_SECONDS) * 1000;
+}
+
+/** The progress that a workload owes that is not complete. */
+export interface Unfinished {
+  /** The last change of its spec. */
+  changed: EpochMs;
+  /** The time from which it has to progress: after a change of its spec, a deployment or its apply. */
+  since: EpochMs;
+  /** The time in which it, and each of its Pods, has to become ready. */
+  deadlineMs: number;
+}
+
+/**
+ * The progress that a workload in progress owes for a deployment, once its deadline is over. Kubernetes reports the
+ * deadline of a Deployment only, and not even that if all its Pods were ready for a moment.
+ */
+export function unfinishedWorkload(object: AnyObject, { now, cutoff }: HealthContext): Unfinished | undefined {
+  if (cutoff === undefined || !keepsPods(object)) return undefined;
+  const changed = lastSpecChange(object) ?? 0;
+  const since = Math.max(changed, cutoff);
+  const deadlineMs = progressDeadlineMs(object);
+  return now < since + deadlineMs ? undefined : { changed, since, deadlineMs };
+}
 
 /**
  * The failure of a Deployment that Kubernetes has found complete, and that is unavailable after its progress deadline,
@@ -59,8 +85,7 @@ function missedDeadline(object: AnyObject, { now, cutoff, gracePeriod }: HealthC
   const changed = lastSpecChange(object);
   const isObserved = numberAt(object, ['status', 'observedGeneration']) === object.metadata.generation;
   if (completed === undefined || !isObserved || (changed !== undefined && changed > completed)) return undefined;
-  const seconds = numberAt(object, ['spec', 'progressDeadlineSeconds']) ?? PROGRESS_DEADLINE_SECONDS;
-  const deadline = completed + seconds * 1000;
+  const deadline = completed + progressDeadlineMs(object);
   if (deadline <= cutoff || deadline > now) return undefined;
   return { failedAt: deadline, seenComplete: completed, since: 'at its progress deadline' };
 }

@@ -6,8 +6,10 @@ import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf, fieldAt, numberAt, stringAt } from '../../kstatus/fields.ts';
 import { isMap } from '../../kube/json.ts';
 import { toSelectorString } from '../../kube/selector.ts';
-import { parseTime } from '../../kube/time.ts';
+import { earliestTime, formatTime, parseTime } from '../../kube/time.ts';
 import { oneLine, shortened } from '../../text/oneLine.ts';
+import type { Unfinished } from './broken.ts';
+import type { HealthContext } from './healthContext.ts';
 import type { ObjectHealth } from './resources.ts';
 
 type Pod = AnyObject;
@@ -31,15 +33,20 @@ const MAX_SELECTOR_CHARACTERS = 1024;
  */
 const READS: readonly { of: (workload: ObjectHealth) => boolean; workloads: number; pods: number }[] = [
   { of: ({ seenComplete }) => seenComplete !== undefined, workloads: 110, pods: 200 },
+  { of: ({ unfinished }) => unfinished !== undefined, workloads: 110, pods: 200 },
   {
     of: ({ seenComplete, health }) => seenComplete === undefined && health === 'unhealthy',
     workloads: 10,
     pods: MAX_PODS_OF_WORKLOAD,
   },
-  { of: ({ health }) => health === 'pending', workloads: 3, pods: MAX_PODS_OF_WORKLOAD },
+  {
+    of: ({ unfinished, health }) => unfinished === undefined && health === 'pending',
+    workloads: 3,
+    pods: MAX_PODS_OF_WORKLOAD,
+  },
 ];
 
-/** Queries for the Pods of workloads that have lost Pods or failed, and of a few that are not complete yet. */
+/** Queries for the Pods of workloads that have lost Pods or failed, and of others that are not complete. */
 export function podQueries(objects: readonly ObjectHealth[]): PodQuery[] {
   return READS.flatMap(({ of, workloads, pods }) => {
     const queries = objects.filter(of).flatMap((workload): PodQuery[] => {
@@ -54,16 +61,71 @@ export function podQueries(objects: readonly ObjectHealth[]): PodQuery[] {
 /**
  * The workload's health, taking its Pods into account. If it has lost Pods and no unready Pod is to blame, nodes were
  * drained, have failed or were added. Then the workload is Pending until all Pods are ready, however long that takes.
+ * One that is not complete at its deadline has failed if one of its Pods has crashed.
  */
-export function healthWithPods({ workload, atMost }: PodQuery, pods: readonly Pod[]): ObjectHealth {
-  const { seenComplete } = workload;
+export function healthWithPods(
+  { workload, atMost }: PodQuery,
+  pods: readonly Pod[],
+  context: Pick<HealthContext, 'now' | 'gracePeriod'>,
+): ObjectHealth {
+  const { seenComplete, unfinished, resource, why } = workload;
+  const cause = causeOf(pods);
+  const failedAt = unfinished && crashDeadline(unfinished, resource.object, pods, context);
+  if (failedAt !== undefined) {
+    return {
+      ...workload,
+      health: 'unhealthy',
+      why: `not complete at ${formatTime(failedAt)}: ${why}`,
+      failedAt,
+      cause,
+    };
+  }
   const counted = pods.filter(isCountedPod);
   const isSpared =
     seenComplete !== undefined &&
     pods.length < atMost &&
     counted.length >= wantedPods(workload.resource.object) &&
     !counted.some((pod) => !isReady(pod) && isToBlame(pod, seenComplete));
-  return { ...workload, cause: causeOf(pods), ...(isSpared && { health: 'pending', failedAt: undefined }) };
+  return { ...workload, cause, ...(isSpared && { health: 'pending', failedAt: undefined }) };
+}
+
+/**
+ * The first deadline at which a Pod with the workload's present spec was not ready because it crashes; undefined if no
+ * Pod has crashed and has been unready for the grace period.
+ */
+function crashDeadline(
+  { changed, since, deadlineMs }: Unfinished,
+  workload: AnyObject | undefined,
+  pods: readonly Pod[],
+  { now, gracePeriod }: Pick<HealthContext, 'now' | 'gracePeriod'>,
+): EpochMs | undefined {
+  const crashing = pods.filter(
+    (pod) =>
+      isCountedPod(pod) &&
+      hasPresentSpec(pod, workload, changed) &&
+      containersOf(pod).some((container) => hasCrashed(container) && !isUp(container) && !isRunning(container)) &&
+      conditionsOf(pod).some(
+        ({ type, status, lastTransitionTime }) =>
+          type === 'Ready' && status !== 'True' && (parseTime(lastTransitionTime) ?? now) + gracePeriod <= now,
+      ),
+  );
+  const deadline = earliestTime(crashing.map((pod) => Math.max(since, createdAt(pod)) + deadlineMs));
+  return deadline !== undefined && deadline <= now ? deadline : undefined;
+}
+
+/** Whether the Pod certainly has the workload's present spec: one of a version before says nothing about this one. */
+function hasPresentSpec(pod: Pod, workload: AnyObject | undefined, changed: EpochMs): boolean {
+  const status = (field: string) => fieldAt(workload, ['status', field]);
+  // Of StatefulSets, which also replace Pods by those of the version before.
+  const revision = status('updateRevision');
+  if (revision !== undefined) return pod.metadata.labels?.['controller-revision-hash'] === revision;
+  const updated = status('updatedNumberScheduled') ?? status('updatedReplicas');
+  const all = status('currentNumberScheduled') ?? status('replicas');
+  return createdAt(pod) >= changed || updated === all;
+}
+
+function createdAt({ metadata }: Pod): EpochMs {
+  return parseTime(metadata.creationTimestamp) ?? 0;
 }
 
 function wantedPods(object: AnyObject | undefined): number {
@@ -88,11 +150,12 @@ function isReady(pod: Pod): boolean {
  * @param lastSeen when all Pods were ready
  */
 function isToBlame(pod: Pod, lastSeen: EpochMs): boolean {
-  const isNew = (parseTime(pod.metadata.creationTimestamp) ?? 0) > lastSeen;
-  return containersOf(pod).some((container) => {
-    const hasCrashed = (numberAt(container, ['restartCount']) ?? 0) > 0 || endOf(container, 'state') !== undefined;
-    return !isUp(container) && (hasCrashed || !isNew);
-  });
+  const isNew = createdAt(pod) > lastSeen;
+  return containersOf(pod).some((container) => !isUp(container) && (hasCrashed(container) || !isNew));
+}
+
+function hasCrashed(container: unknown): boolean {
+  return (numberAt(container, ['restartCount']) ?? 0) > 0 || endOf(container, 'state') !== undefined;
 }
 
 /** The object's selector for Pods; undefined if there is none, or an empty one, which would find all Pods. */
@@ -109,10 +172,9 @@ function podSelector(object: AnyObject | undefined): string | undefined {
 
 /** The cause of the newest Pod that has one; undefined if no Pod has one. */
 export function causeOf(pods: readonly Pod[]): string | undefined {
-  const madeAt = ({ metadata }: Pod) => parseTime(metadata.creationTimestamp) ?? 0;
   const newest = pods
     .filter(({ metadata, status }) => !metadata.deletionTimestamp && stringAt(status, ['phase']) !== 'Succeeded')
-    .sort((a, b) => madeAt(b) - madeAt(a) || ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
+    .sort((a, b) => createdAt(b) - createdAt(a) || ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
   for (const pod of newest) {
     const cause = causeOfPod(pod);
     if (cause !== undefined) return `Pod ${shortText(pod.metadata.name ?? '')}: ${cause}`;
@@ -164,10 +226,11 @@ function endOf(container: unknown, state: 'state' | 'lastState'): string | undef
 }
 
 const isUp = (container: unknown) => fieldAt(container, ['ready']) === true;
+const isRunning = (container: unknown) => isMap(fieldAt(container, ['state', 'running']));
 
 /** The text for a container that runs and that a probe keeps from being ready. */
 function failingProbe(container: unknown, pod: Pod): string | undefined {
-  if (isUp(container) || !isMap(fieldAt(container, ['state', 'running']))) return undefined;
+  if (isUp(container) || !isRunning(container)) return undefined;
   const name = stringAt(container, ['name']);
   const containers = fieldAt(pod, ['spec', 'containers']);
   const spec = (Array.isArray(containers) ? containers : []).find((each) => stringAt(each, ['name']) === name);

@@ -5,7 +5,7 @@ import { fieldAt } from '../../kstatus/fields.ts';
 import { groupOf, refKey } from '../../kube/names.ts';
 import { MAX_LISTED } from '../../text/firstFew.ts';
 import { isKind, type KnownObjects, knownObjects, whyBehindSource } from './behindSource.ts';
-import { brokenWorkload, deletedSince, failureTime, keepsPods } from './broken.ts';
+import { brokenWorkload, deletedSince, failureTime, keepsPods, type Unfinished, unfinishedWorkload } from './broken.ts';
 import { failedAttemptOf } from './failedAttempt.ts';
 import type { HealthContext } from './healthContext.ts';
 import { type InventoryResource, parseInventory } from './inventory.ts';
@@ -29,6 +29,8 @@ interface Health {
   failedAttempt?: EpochMs | undefined;
   /** When it was last seen complete, if it failed only by having too few Pods since. */
   seenComplete?: EpochMs;
+  /** The progress that it owes, if it is a workload whose deadline is over. A Pod that crashes makes it unhealthy. */
+  unfinished?: Unfinished | undefined;
 }
 
 export interface ObjectHealth extends Health {
@@ -64,7 +66,7 @@ function healthOfObject(object: AnyObject, known: KnownObjects, context: HealthC
   if (status === 'Unknown') return { health: 'unknown', why };
   if (status === 'InProgress') {
     const broken = brokenWorkload(object, context);
-    if (!broken) return { health: 'pending', why };
+    if (!broken) return { health: 'pending', why, unfinished: unfinishedWorkload(object, context) };
     const { failedAt, seenComplete } = broken;
     return { health: 'unhealthy', why: `was complete, but not ${broken.since}: ${why}`, failedAt, seenComplete };
   }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { healthWithPods, podQueries } from '../../../core/health/objects/pods.ts';
 import { type ObjectHealth, objectHealths } from '../../../core/health/objects/resources.ts';
+import { formatTime } from '../../../core/kube/time.ts';
 import { kubeObject } from '../../support/objects.ts';
 import { at, evaluated, healthContext, ms } from './kustomizationFixture.ts';
 
@@ -106,7 +107,8 @@ describe('a Deployment that Kubernetes has found complete for a moment, and no e
         metadata: { creationTimestamp: at(created) },
         status: { phase: 'Running', containerStatuses: [{ name: 'app', ready: false, state: { running: {} } }] },
       });
-      return healthWithPods({ workload: lost, namespace: 'demo', labelSelector: '', atMost: 200 }, [pod]).health;
+      return healthWithPods({ workload: lost, namespace: 'demo', labelSelector: '', atMost: 200 }, [pod], CONTEXT)
+        .health;
     };
     expect(healthOfPod('11:50:30')).toBe('unhealthy');
     expect(healthOfPod('11:51:30')).toBe('pending');
@@ -156,7 +158,8 @@ describe('a Deployment that has lost one of two Pods', () => {
   const waiting = (reason: string, more: object = {}) => ({ ready: false, state: { waiting: { reason } }, ...more });
   const running = { ready: false, state: { running: {} } };
   const well = pod('10:00:00', 'True', { ...running, ready: true });
-  const health = (pods: KubeObject<any, any>[], atMost = 200) => healthWithPods({ ...query!, atMost }, pods).health;
+  const health = (pods: KubeObject<any, any>[], atMost = 200) =>
+    healthWithPods({ ...query!, atMost }, pods, CONTEXT).health;
 
   it.each<[string, KubeObject<any, any>]>([
     ['of a drained node, and pulls its image elsewhere', pod('11:58:25', 'False', waiting('ContainerCreating'))],
@@ -184,5 +187,88 @@ describe('a Deployment that has lost one of two Pods', () => {
     const moved = pod('11:58:25', 'False', running);
     expect(health([well, moved], 2)).toBe('unhealthy');
     expect(health([moved])).toBe('unhealthy');
+  });
+});
+
+describe('a workload that is not complete at its deadline, ten minutes after its last change or the deployment', () => {
+  interface Setup {
+    kind?: string;
+    changed?: string;
+    cutoff?: string;
+    status?: object;
+    deadline?: number;
+  }
+  const revision = { updateRevision: 'web-2', currentRevision: 'web-1', replicas: 3, readyReplicas: 2 };
+  const healths = (pods: KubeObject<any, any>[], setup: Setup = {}) => {
+    const { kind = 'StatefulSet', changed = '11:45:00', cutoff = '11:44:00', status = revision, deadline } = setup;
+    const object = kubeObject('apps/v1', kind, 'demo/web', {
+      metadata: { generation: 1, creationTimestamp: at('10:00:00'), managedFields: [{ time: at(changed) }] as never },
+      spec: {
+        ...{ replicas: 3, selector: { matchLabels: { app: 'web' } }, template: { spec: {} } },
+        ...(deadline !== undefined && { progressDeadlineSeconds: deadline }),
+      },
+      status: { observedGeneration: 1, ...status },
+    });
+    const context = healthContext({ cutoff: ms(cutoff) });
+    const resource = { apiVersion: 'apps/v1', kind, namespace: 'demo', name: 'web', object };
+    const [query] = podQueries(objectHealths([resource], { applied: undefined, sources: [] }, context));
+    const { health, failedAt } = healthWithPods(query!, pods, context);
+    return { health, ...(failedAt !== undefined && { failedAt: formatTime(failedAt) }) };
+  };
+  interface PodSetup {
+    created?: string;
+    unready?: string;
+    hash?: string;
+    container?: object;
+    phase?: string;
+  }
+  const pod = ({ created = '11:46:00', unready = '11:55:00', hash = 'web-2', container, phase }: PodSetup = {}) =>
+    kubeObject('v1', 'Pod', 'demo/web-2', {
+      metadata: { creationTimestamp: at(created), labels: { 'controller-revision-hash': hash } },
+      status: {
+        phase,
+        conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: at(unready) }],
+        containerStatuses: [
+          { ready: false, state: { waiting: { reason: 'CrashLoopBackOff' } }, restartCount: 6, ...container },
+        ],
+      },
+    }) as KubeObject<any, any>;
+  const failed = (time: string) => ({ health: 'unhealthy', failedAt: at(time) });
+  const numbers = { desiredNumberScheduled: 3, currentNumberScheduled: 3, updatedNumberScheduled: 1, numberReady: 2 };
+  const counts = { replicas: 3, updatedReplicas: 3, readyReplicas: 3, availableReplicas: 2 };
+
+  it.each<[string, ReturnType<typeof healths>]>([
+    ['a StatefulSet', healths([pod()])],
+    ['a DaemonSet', healths([pod()], { kind: 'DaemonSet', status: numbers })],
+    ['a Deployment of which enough Pods are available', healths([pod()], { kind: 'Deployment', status: counts })],
+    [
+      'a Deployment that was scaled',
+      healths([pod({ created: '10:00:00' })], { kind: 'Deployment', status: counts, changed: '11:46:00' }),
+    ],
+  ])('%s is Unhealthy if one of its Pods crashes', (_, result) => {
+    expect(result).toEqual(failed('11:56:00'));
+  });
+
+  it('counts from the deployment, which may be a retry', () => {
+    expect(healths([pod()], { cutoff: '11:49:00' })).toEqual(failed('11:59:00'));
+    expect(healths([pod()], { cutoff: '11:50:01' }).health).toBe('pending');
+  });
+
+  it.each<[string, ReturnType<typeof healths>]>([
+    ['before', healths([pod()], { changed: '11:50:01' })],
+    ['if a Pod is younger than that', healths([pod({ created: '11:50:01' })])],
+    ['if a Pod was ready a moment ago', healths([pod({ unready: '11:59:01' })])],
+    ['if a Pod only starts slowly', healths([pod({ container: { restartCount: 0 } })])],
+    ['if a Pod has crashed once and starts slowly', healths([pod({ container: { state: { running: {} } } })])],
+    ['if a Pod of the version before crashes', healths([pod({ hash: 'web-1' })])],
+    [
+      'if such a Pod of a DaemonSet does',
+      healths([pod({ created: '11:44:30' })], { kind: 'DaemonSet', status: numbers }),
+    ],
+    ['if the Pod was evicted', healths([pod({ phase: 'Failed' })])],
+    ['if its controller has a deadline of its own', healths([pod()], { kind: 'Other' })],
+    ['if a Deployment has more time', healths([pod()], { kind: 'Deployment', status: counts, deadline: 1200 })],
+  ])('is Pending %s', (_, { health }) => {
+    expect(health).toBe('pending');
   });
 });
