@@ -68,9 +68,9 @@ export function unfinishedWorkload(object: AnyObject, { now, cutoff }: HealthCon
 }
 
 /**
- * The failure of a Deployment that Kubernetes has found complete, and that is unavailable after its progress deadline,
- * for the grace period. Trap: Pods without a readiness probe are ready for a moment before they crash, and Kubernetes
- * never reports the deadline then.
+ * The failure of a Deployment that Kubernetes has found complete, and that is unavailable for the grace period at its
+ * progress deadline, which begins anew with a deployment or retry. Trap: Pods without a readiness probe are ready for a
+ * moment before they crash, and Kubernetes never reports the deadline then.
  */
 function missedDeadline(object: AnyObject, { now, cutoff, gracePeriod }: HealthContext): Broken | undefined {
   if (cutoff === undefined || groupOf(object.apiVersion) !== 'apps' || object.kind !== 'Deployment') return undefined;
@@ -85,8 +85,8 @@ function missedDeadline(object: AnyObject, { now, cutoff, gracePeriod }: HealthC
   const changed = lastSpecChange(object);
   const isObserved = numberAt(object, ['status', 'observedGeneration']) === object.metadata.generation;
   if (completed === undefined || !isObserved || (changed !== undefined && changed > completed)) return undefined;
-  const deadline = completed + progressDeadlineMs(object);
-  if (deadline <= cutoff || deadline > now) return undefined;
+  const deadline = Math.max(completed, cutoff) + progressDeadlineMs(object);
+  if (deadline > now) return undefined;
   return { failedAt: deadline, seenComplete: completed, since: 'at its progress deadline' };
 }
 

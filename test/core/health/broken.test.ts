@@ -99,6 +99,10 @@ describe('a Deployment that Kubernetes has found complete for a moment, and no e
     });
   });
 
+  it('is Unhealthy at its progress deadline after the deployment, which may be a retry', () => {
+    expect(healthAfter('11:40:00', 590, '11:30:00')).toMatchObject({ health: 'Unhealthy', failedAt: ms('11:59:50') });
+  });
+
   it('is Unhealthy if the probe of a Pod fails that was ready then, not of a later one', () => {
     const resource = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'demo', name: 'web' };
     const lost: ObjectHealth = { resource, health: 'unhealthy', seenComplete: ms('11:51:00') };
@@ -119,7 +123,7 @@ describe('a Deployment that Kubernetes has found complete for a moment, and no e
     ['that was scaled or restarted since', healthAfter('11:51:00', 530, '11:51:01')],
     ['that rolls out a version', healthAfter('11:51:00', 530, '11:50:00', { reason: 'ReplicaSetUpdated' })],
     ['that is unavailable for a moment', healthAfter('11:51:00', 530, '11:50:00', { unavailableSince: '11:59:01' })],
-    ['whose deadline was before this deployment', healthAfter('11:40:00', 600, '11:30:00')],
+    ['for less than its deadline since this deployment', healthAfter('11:40:00', 601, '11:30:00')],
   ])('%s, is Pending', (_, result) => {
     expect(result.health).toBe('Pending');
   });
