@@ -125,10 +125,11 @@ describe('POST /hook/<digest>', () => {
       const { app, replica, state } = receiver();
       await send(app);
       const { annotations: _, ...metadata } = state.gate!.metadata;
-      const synced = await write(
-        { mutate: mutateGate },
-        { object: { ...state.gate!, metadata }, old: state.gate, at: '2026-01-05T10:00:05Z' },
-      );
+      const synced = await write(mutateGate, {
+        object: { ...state.gate!, metadata },
+        old: state.gate,
+        at: '2026-01-05T10:00:05Z',
+      });
       state.gate = synced.object as Gate;
       expect((await send(replica())).status).toBe(400);
     });

@@ -76,10 +76,12 @@ export function receiver(
           ...state.gate!,
           metadata: { ...state.gate!.metadata, annotations: kept },
         };
-        const answer = await write(
-          { mutate: mutateGate, validate: validateGate },
-          { object, old: state.gate, at: new Date(clock.now).toISOString(), user: 'hooks' },
-        );
+        const answer = await write([mutateGate, validateGate], {
+          object,
+          old: state.gate,
+          at: new Date(clock.now).toISOString(),
+          user: 'hooks',
+        });
         if (!answer.allowed) throw new Error(answer.message);
         state.gate = answer.object as Gate;
         state.version++;

@@ -26,9 +26,9 @@ it.each<[string, Record<string, string>, Record<string, string>, string[]]>([
   ],
 ])('%s is allowed, with a Warning about dropped text', async (_, annotations, before, told) => {
   const of = { object: budget(annotations), old: budget(before), user: 'mallory', at: AT, objects: [] };
-  const { allowed, warnings, object: stored } = await write({ mutate: mutateRolloutBudget }, of);
+  const { allowed, warnings, object: stored } = await write(mutateRolloutBudget, of);
   expect([allowed, warnings]).toEqual([true, told]);
-  expect(stored.metadata.annotations?.[RECORD] ?? '').not.toContain('bob');
+  expect(stored!.metadata.annotations?.[RECORD] ?? '').not.toContain('bob');
 });
 
 it.each([
@@ -42,10 +42,10 @@ it.each([
   [`${'x'.repeat(1100)}:1.2.0`, false],
 ])('a request to continue %j: allowed is %s', async (value, isAllowed) => {
   const of = { object: budget({ [CONTINUE]: value }), old: budget(), at: AT, objects: [] };
-  const first = await write({ mutate: mutateRolloutBudget }, of);
+  const first = await write(mutateRolloutBudget, of);
   expect(first.allowed).toBe(isAllowed);
   if (!isAllowed) expect(first.message).toContain(`metadata.annotations[${CONTINUE}]: Invalid value`);
   // A stored problem blocks no other write.
   const later = { ...of, old: of.object, object: budget({ [CONTINUE]: value, seen: 'yes' }) };
-  expect((await write({ mutate: mutateRolloutBudget }, later)).allowed).toBe(true);
+  expect((await write(mutateRolloutBudget, later)).allowed).toBe(true);
 });

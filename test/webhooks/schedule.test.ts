@@ -9,7 +9,7 @@ const good = { rolloutSelector: {}, rules: [{ timeRange: { start: '09:00', end: 
 
 describe('RolloutSchedules', () => {
   it('a good one is allowed', async () => {
-    expect(await write({ validate: validateSchedule }, { object: object(good), at })).toMatchObject({
+    expect(await write(validateSchedule, { object: object(good), at })).toMatchObject({
       allowed: true,
       warnings: [],
     });
@@ -27,7 +27,7 @@ describe('RolloutSchedules', () => {
       'spec.namespaceSelector.matchLabels: Invalid value: "a b": is not a label key.',
     ],
   ])('%s: denied with field and reason', async (_name, spec, message) => {
-    expect(await write({ validate: validateSchedule }, { object: object(spec), at })).toMatchObject({
+    expect(await write(validateSchedule, { object: object(spec), at })).toMatchObject({
       allowed: false,
       message,
     });
@@ -36,12 +36,7 @@ describe('RolloutSchedules', () => {
   it('an earlier invalid value does not block other changes', async () => {
     const old = object({ ...good, timezone: 'Mars/Olympus' });
     expect(
-      (
-        await write(
-          { validate: validateSchedule },
-          { old, object: { ...old, spec: { ...old.spec, action: 'Allow' } }, at },
-        )
-      ).allowed,
+      (await write(validateSchedule, { old, object: { ...old, spec: { ...old.spec, action: 'Allow' } }, at })).allowed,
     ).toBe(true);
   });
 
@@ -55,8 +50,9 @@ describe('RolloutSchedules', () => {
       'rules[0].timeRange starts and ends at 09:00: the window lasts the whole day',
     ],
   ])('%j: allowed with a warning', async (rule, warning) => {
-    expect(
-      await write({ validate: validateSchedule }, { object: object({ ...good, rules: [rule] }), at }),
-    ).toMatchObject({ allowed: true, warnings: [warning] });
+    expect(await write(validateSchedule, { object: object({ ...good, rules: [rule] }), at })).toMatchObject({
+      allowed: true,
+      warnings: [warning],
+    });
   });
 });

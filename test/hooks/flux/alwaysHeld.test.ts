@@ -13,8 +13,8 @@ import { decorating } from '../../../dev/fakes/requests.ts';
 import { holdHook } from '../../../hooks/flux/holdHook.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { gate, NOW } from '../../core/admission/objects.ts';
+import { send } from '../../support/admission.ts';
 import { annotations, labels, text } from '../../support/tenantWrites.ts';
-import { send } from '../../webhooks/flux/call.ts';
 
 const RUNS = Number(process.env.HELD_RUNS ?? 300);
 const METACONTROLLER = { username: 'system:serviceaccount:metacontroller:metacontroller' };

@@ -173,7 +173,7 @@ describe('an object whose deployment bypasses its Gate while its source fetches 
     expect(cluster.object.metadata.annotations?.[AWAITS_ARTIFACT]).toBeDefined();
   }
   async function resume(cluster: Cluster): Promise<boolean> {
-    cluster.mayBypass = ['developer shop/freeze'];
+    cluster.may = ['developer bypass shop/freeze'];
     const { metadata, spec } = cluster.object;
     const annotations = { ...metadata.annotations, 'gate.fluxcd.io/bypass-reason': 'INC-8' };
     return cluster.write({

@@ -12,7 +12,7 @@ import { fluxHook } from '../../../hooks/flux/fluxHook.ts';
 import { holdHook } from '../../../hooks/flux/holdHook.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { NOW } from '../../core/admission/objects.ts';
-import { type Answer, send } from '../../webhooks/flux/call.ts';
+import { send } from '../../support/admission.ts';
 
 const METACONTROLLER = { username: 'system:serviceaccount:metacontroller:metacontroller' };
 
@@ -30,7 +30,7 @@ export class Cluster {
   namespaceLabels: Record<string, string> = {};
   now = NOW;
   noCrossNamespaceRefs = false;
-  mayBypass: string[] = [];
+  may: string[] = [];
   writes = 0;
 
   constructor(object: FluxObject) {
@@ -58,7 +58,7 @@ export class Cluster {
   }
 
   /** The webhook's last answer. */
-  answer: Answer | undefined;
+  answer: Awaited<ReturnType<typeof send<FluxObject>>> | undefined;
 
   /** Writes through both webhooks; resolves to whether the write was allowed. */
   async write(object: FluxObject, user = { username: 'developer' }, fieldManager?: string): Promise<boolean> {
@@ -66,8 +66,8 @@ export class Cluster {
     const context = {
       objects: [...this.gates, ...this.rollouts, ...applier, ...(this.source ? [this.source] : []), this.namespace],
       now: this.now,
-      noCrossNamespaceRefs: this.noCrossNamespaceRefs,
-      mayBypass: this.mayBypass,
+      settings: { noCrossNamespaceRefs: this.noCrossNamespaceRefs },
+      may: this.may,
     };
     const options = fieldManager === undefined ? {} : { options: { fieldManager } };
     const mutated = await send(mutateFlux, { object, oldObject: this.object, user, ...options }, context);

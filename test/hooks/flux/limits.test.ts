@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { gate, kustomization } from '../../core/admission/objects.ts';
-import { send } from '../../webhooks/flux/call.ts';
+import { send } from '../../support/admission.ts';
 import { Cluster } from './cluster.ts';
 
 const everywhere = { selects: { namespaceSelector: {} } };
@@ -57,7 +57,7 @@ describe('Gates beyond the limit lift no freeze', () => {
     const cluster = await Cluster.settled(kustomization({ annotations: {} }), {
       gates: [gate('w2/freeze', everywhere), ...openGates(200)],
     });
-    cluster.mayBypass = ['admin /'];
+    cluster.may = ['admin bypass'];
     const { metadata, spec } = cluster.object;
     const annotations = { ...metadata.annotations, 'gate.fluxcd.io/bypass-reason': 'INC-1' };
     const resumed = { ...cluster.object, metadata: { ...metadata, annotations }, spec: { ...spec, suspend: false } };

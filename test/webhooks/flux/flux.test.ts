@@ -14,7 +14,7 @@ import {
   owner,
   rollout,
 } from '../../core/admission/objects.ts';
-import { send } from './call.ts';
+import { send } from '../../support/admission.ts';
 
 const at = (id: number, version: string) => ({
   deployed: deployment('my-app', id, version),
@@ -129,7 +129,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
       ['opened', true],
     ] as const) {
       const deletion = await send(validateFlux, { oldObject }, context(default_));
-      const adoption = await send(mutateFlux, { object: owned, oldObject }, context(default_));
+      const adoption = await send(mutateFlux, { object: owned as FluxObject, oldObject }, context(default_));
       expect([deletion.allowed, adoption.allowed]).toEqual([expected, expected]);
       if (!expected) expect(deletion.message).toMatch(/cannot be deleted: Gate 'shop\/freeze' is closed/);
     }
@@ -185,7 +185,11 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
     const annotations = { 'gate.fluxcd.io/bypass-reason': 'INC-1' };
     const object = kustomization({ annotations, substitute: { APP: '6' } });
     const user = { username: 'admin' };
-    const answer = await send(mutateFlux, { object, oldObject, user }, { ...behind, mayBypass: ['admin shop/freeze'] });
+    const answer = await send(
+      mutateFlux,
+      { object, oldObject, user },
+      { ...behind, may: ['admin bypass shop/freeze'] },
+    );
     expect(answer).toMatchObject({ allowed: true, audit: { bypass: expect.stringContaining('shop/freeze') } });
     expect(answer.object?.spec?.postBuild).toEqual({ substitute: { APP: '6' } });
   });

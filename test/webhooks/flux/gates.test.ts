@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { deployment, gate, kustomization, NOW, ociRepository, owner, rollout } from '../../core/admission/objects.ts';
+import { type Context, send, type Write } from '../../support/admission.ts';
 import { namespaceOf } from '../../support/objects.ts';
-import { type StoredContext, send, type Write } from './call.ts';
 
 const REASON = 'gate.fluxcd.io/bypass-reason';
 const BY = 'gate.fluxcd.io/bypassed-by';
@@ -26,13 +26,13 @@ const given = (by: string, secondsAgo: number) => ({
 
 describe('DELETE', () => {
   const ROBOT = 'system:serviceaccount:ci:robot';
-  const bypass = { mayBypass: ['admin shop/freeze', `${ROBOT} shop/freeze`] };
+  const bypass = { may: ['admin bypass shop/freeze', `${ROBOT} bypass shop/freeze`] };
   const deleting = (by: string, reasonBy = by, secondsAgo = 10): Write => ({
     user: user(by),
     oldObject: frozen(given(reasonBy, secondsAgo)),
   });
   const bound = frozen({ 'rollout.kuberik.com/substitute.APP.from': 'my-app' });
-  const rows: [title: string, write: Write, context: StoredContext, answer: RegExp | 'allowed'][] = [
+  const rows: [title: string, write: Write, context: Context, answer: RegExp | 'allowed'][] = [
     ['behind a closed gate', {}, {}, /cannot be deleted: Gate 'shop\/freeze' is closed \(Gate closed by default\)/],
     ['of a whole collection: no name', { name: '' }, {}, /cannot be deleted/],
     [
@@ -65,7 +65,7 @@ describe('DELETE', () => {
     [
       'by a ServiceAccount that is listed, too',
       deleting(ROBOT),
-      { ...bypass, bypassServiceAccounts: [ROBOT] },
+      { ...bypass, settings: { bypassServiceAccounts: [ROBOT] } },
       'allowed',
     ],
   ];
@@ -98,7 +98,7 @@ describe('DELETE', () => {
 });
 
 describe('a bypass', () => {
-  const context = { objects: [closed], mayBypass: ['admin shop/freeze'] };
+  const context = { objects: [closed], may: ['admin bypass shop/freeze'] };
   const edit = (reason: string | undefined, spec = { path: './fix' }) =>
     frozen(reason === undefined ? {} : { [REASON]: reason }, spec);
 
@@ -148,7 +148,7 @@ describe('a bypass', () => {
     expect(await send(mutateFlux, write, context)).toMatchObject({ allowed: true, events: [] });
   });
 
-  const refusals: [title: string, write: Write, context?: StoredContext][] = [
+  const refusals: [title: string, write: Write, context?: Context][] = [
     ['without the verb', { object: edit('INC-1'), user: user('developer') }],
     ['without a reason', { object: edit(undefined), user: user('admin') }],
     ['with an empty reason', { object: edit('  '), user: user('admin') }],
@@ -163,7 +163,7 @@ describe('a bypass', () => {
         oldObject: frozen({ 'gate.fluxcd.io/gates': 'freeze,ops/two' }),
         user: user('admin'),
       },
-      { objects: [closed, gate('ops/two')], mayBypass: ['admin shop/freeze'] },
+      { objects: [closed, gate('ops/two')], may: ['admin bypass shop/freeze'] },
     ],
   ];
   it.each(refusals)('not %s', async (_, write, other) => {
@@ -283,14 +283,14 @@ describe('user and reason of the closure of a Gate in another namespace', () => 
     const untold = await send(handler, of, { objects: objects('ops/freeze') });
     expect(untold).toMatchObject({ allowed: false, message: expect.stringContaining("Gate 'ops/freeze' is closed (") });
     expect(untold.message).not.toMatch(/anna|INC-42/);
-    const mayGet = ['developer ops/freeze'];
-    expect((await send(handler, of, { objects: objects('ops/freeze'), mayGet })).message).toMatch(TOLD);
+    const may = ['alice get ops/freeze'];
+    expect((await send(handler, of, { objects: objects('ops/freeze'), may })).message).toMatch(TOLD);
   });
 
   it('is named for the one of two Gates that the user may read', async () => {
     const bob = { ...gate('sec/freeze', { default: 'opened' }), status: { request: { ...request, by: 'bob' } } } as any;
     const [, handler, of] = writes('ops/freeze,sec/freeze')[0]!;
-    const context = { objects: [...objects('ops/freeze'), bob], mayGet: ['developer ops/freeze'] };
+    const context = { objects: [...objects('ops/freeze'), bob], may: ['alice get ops/freeze'] };
     const { message } = await send(handler, of, context);
     expect([/anna/.test(message), /bob/.test(message)]).toEqual([true, false]);
   });

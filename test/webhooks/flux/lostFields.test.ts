@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import { mutateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { gate, kustomization } from '../../core/admission/objects.ts';
-import { send, type Write } from './call.ts';
+import { send, type Write } from '../../support/admission.ts';
 
 const held = (more: Record<string, string> = {}, spec: Record<string, unknown> = {}): FluxObject =>
   kustomization({
@@ -39,7 +39,7 @@ it.each<[title: string, write: Write, objects: any[], denied: boolean]>([
   ['bypasses the Gate', { ...noted, ...bypassing }, [closed, stored], false],
   ['is in the stored version', { object: held(NOTE), oldObject: held() }, [closed, stored], false],
 ])('%s', async (_, write, objects, denied) => {
-  const answer = await send(mutateFlux, write, { objects, mayBypass: ['admin shop/freeze'] });
+  const answer = await send(mutateFlux, write, { objects, may: ['admin bypass shop/freeze'] });
   expect(answer.allowed).toBe(!denied);
   if (denied)
     expect(answer.message).toContain(

@@ -8,7 +8,7 @@ import { READS_AT_ONCE } from '../../../live/inParallel.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { deployment, gate, kustomization, NOW, ociRepository, rollout } from '../../core/admission/objects.ts';
 import { applier, openGate, resumedAlone } from '../../core/admission/writes.ts';
-import { send } from './call.ts';
+import { send } from '../../support/admission.ts';
 
 const DECORATOR = { username: 'system:serviceaccount:metacontroller:metacontroller' };
 

@@ -5,8 +5,8 @@ import type { FluxObject } from '../../../api/flux.ts';
 import { annotate } from '../../../core/kube/annotate.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { deployment, gate, kustomization, rollout } from '../../core/admission/objects.ts';
+import { type Context, send } from '../../support/admission.ts';
 import { namespaceOf } from '../../support/objects.ts';
-import { type StoredContext, send } from './call.ts';
 
 const closed = gate('shop/freeze');
 const gated = kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } });
@@ -15,11 +15,11 @@ const loose = kustomization({ deployed: deployment('my-app', 1, '1.1.0') });
 const app = rollout('my-app', '1.1.0');
 const gatedApp = { ...app, spec: { ...app.spec, gates: [{ name: 'freeze' }] } };
 
-it.each<[title: string, oldObject: FluxObject, context: StoredContext, by: string | undefined, warnings: string[]]>([
+it.each<[title: string, oldObject: FluxObject, context: Context, by: string | undefined, warnings: string[]]>([
   [
     'behind a closed Gate, by somebody who may bypass it',
     gated,
-    { objects: [closed], mayBypass: ['sre shop/freeze'] },
+    { objects: [closed], may: ['sre bypass shop/freeze'] },
     '2026-03-04T10:00:00Z sre',
     [expect.stringContaining('stored, but still suspended')],
   ],
@@ -33,14 +33,14 @@ it.each<[title: string, oldObject: FluxObject, context: StoredContext, by: strin
   [
     'where the Gate is open: none',
     gated,
-    { objects: [gate('shop/freeze', { default: 'opened' })], mayBypass: ['sre shop/freeze'] },
+    { objects: [gate('shop/freeze', { default: 'opened' })], may: ['sre bypass shop/freeze'] },
     undefined,
     [],
   ],
   [
     'of an object without a Gate of its own: for its deletion, behind a closed Gate of its Rollout',
     loose,
-    { objects: [gatedApp, closed], mayBypass: ['sre shop/freeze'] },
+    { objects: [gatedApp, closed], may: ['sre bypass shop/freeze'] },
     '2026-03-04T10:00:00Z sre',
     [],
   ],
@@ -57,7 +57,7 @@ describe('the record of a bypass stays, and counts for nothing, when the next wr
   const bypassed = annotate(annotate(gated, BYPASS_REASON, 'INC-1'), BYPASSED_BY, record);
   const ended = `earlier: ${record}: INC-1`;
   const sre = { username: 'sre' };
-  const mayBypass = ['sre shop/freeze'];
+  const may = ['sre bypass shop/freeze'];
 
   it.each<[title: string, oldObject: FluxObject, reason: string | undefined, open?: true]>([
     ['removes the reason', bypassed, undefined],
@@ -72,11 +72,11 @@ describe('the record of a bypass stays, and counts for nothing, when the next wr
   ])('%s', async (_, oldObject, reason, open) => {
     const objects = [gate('shop/freeze', open ? { default: 'opened' } : {})];
     const object = annotate(annotate(oldObject, BYPASS_REASON, reason), 'note', 'x');
-    const answer = await send(mutateFlux, { object, oldObject, user: sre }, { objects, mayBypass });
+    const answer = await send(mutateFlux, { object, oldObject, user: sre }, { objects, may });
     expect(answer.object?.metadata.annotations?.[BYPASSED_BY]).toBe(ended);
     const deletion = { oldObject: answer.object!, user: sre };
     const namespace = namespaceOf('shop');
-    expect(await send(validateFlux, deletion, { objects: [closed, namespace], mayBypass })).toMatchObject({
+    expect(await send(validateFlux, deletion, { objects: [closed, namespace], may })).toMatchObject({
       allowed: false,
     });
   });
@@ -89,7 +89,7 @@ it('the Event of a bypass also waits for the record as it stays without its reas
     BYPASS_REASON,
     'INC-1',
   );
-  const context = { objects: [closed], mayBypass: ['sre shop/freeze'] };
+  const context = { objects: [closed], may: ['sre bypass shop/freeze'] };
   const user = { username: 'sre' };
   const { object: stored, facts } = await send(mutateFlux, { object, oldObject: gated, user }, context);
   expect(facts).toMatchObject([{ uid: gated.metadata.uid }]);
@@ -104,7 +104,7 @@ it.each([
 ])('%s bypasses nothing, because it is kept in memory until the write is stored', async (_, username, reason, why) => {
   const write = { object: annotate(gated, BYPASS_REASON, reason), oldObject: gated, user: { username } };
   const object = { ...write.object, spec: { ...gated.spec, path: './next' } };
-  const context = { objects: [closed], mayBypass: [`${username} shop/freeze`] };
+  const context = { objects: [closed], may: [`${username} bypass shop/freeze`] };
   const { message, facts } = await send(mutateFlux, { ...write, object }, context);
   expect(message).toMatch(why);
   expect(facts).toEqual([]);
@@ -126,7 +126,7 @@ describe('of many Gates, whose names and number a tenant chooses,', () => {
   });
 
   it('a bypass is recorded with a few, and with as much of the reason as is stored', async () => {
-    const { audit, events } = await send(mutateFlux, write, { mayBypass: names.map((name) => `sre shop/${name}`) });
+    const { audit, events } = await send(mutateFlux, write, { may: names.map((name) => `sre bypass shop/${name}`) });
     expect(audit.bypass).toMatch(/^sre bypassed shop\/gate-0, .* and 80 more \(UPDATE\): INC-1 x+$/);
     expect(audit.bypass!.length).toBeLessThan(600);
     expect(events).toMatchObject([{ message: audit.bypass }]);

@@ -31,16 +31,16 @@ const isSent = (object: FluxObject, oldObject: FluxObject) =>
   holds({ object, oldObject, request: { operation: 'UPDATE' } } as any);
 
 const SUBSTITUTE_FROM = 'rollout.kuberik.com/substitute.APP.from';
-type StoredContext = { state: 'opened' | 'closed'; versions: string[] };
+type Context = { state: 'opened' | 'closed'; versions: string[] };
 
-const contextOf = ({ state, versions }: StoredContext) => ({
+const contextOf = ({ state, versions }: Context) => ({
   rollouts: rolloutsByName(rollout('my-app', ...versions)),
   gates: gatesByName(gate('shop/a', { default: state })),
   now: NOW,
 });
 
 /** The object after the mutating webhook. */
-function stored(object: FluxObject, oldObject: FluxObject | undefined, context: StoredContext, isBypass = false) {
+function stored(object: FluxObject, oldObject: FluxObject | undefined, context: Context, isBypass = false) {
   const who = { user: 'u', fieldManager: 'kustomize-controller' };
   const bypass = isBypass ? { granted: true as const } : undefined;
   const outcome = decide({ object, oldObject, context: contextOf(context), ...who, bypass });
@@ -80,7 +80,7 @@ const CHANGES: Record<string, (object: FluxObject) => FluxObject> = {
   }),
 };
 
-const context: fc.Arbitrary<StoredContext> = fc.record({
+const context: fc.Arbitrary<Context> = fc.record({
   state: fc.constantFrom('opened' as const, 'closed' as const),
   versions: fc.constantFrom(['1.0.0'], ['1.1.0', '1.0.0'], ['1.2.0', '1.1.0', '1.0.0']),
 });
@@ -137,8 +137,8 @@ describe('the validating webhook', () => {
     expect(Object.keys(refused).sort()).toEqual(Object.keys(CHANGES).sort());
   });
 
-  const open: StoredContext = { state: 'opened', versions: ['1.0.0'] };
-  const closed: StoredContext = { ...open, state: 'closed' };
+  const open: Context = { state: 'opened', versions: ['1.0.0'] };
+  const closed: Context = { ...open, state: 'closed' };
   const app = kustomization({
     annotations: { [REQUIRED_GATES]: 'a', [SUBSTITUTE_FROM]: 'my-app' },
     substitute: { APP: '1.0.0' },
@@ -146,7 +146,7 @@ describe('the validating webhook', () => {
     managedFields,
   });
 
-  it.each<[string, StoredContext, (object: FluxObject) => FluxObject]>([
+  it.each<[string, Context, (object: FluxObject) => FluxObject]>([
     ['an apply that changes nothing', open, (object) => object],
     ['an apply that changes what no Rollout sets', open, CHANGES['another path']!],
     ['a label', open, (object) => ({ ...object, metadata: { ...object.metadata, labels: { team: 'shop' } } })],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { deployment, gate, kustomization, ociRepository, rollout } from '../../core/admission/objects.ts';
-import { send } from './call.ts';
+import { send } from '../../support/admission.ts';
 
 const closed = gate('shop/freeze');
 const metacontroller = { username: 'system:serviceaccount:metacontroller:metacontroller' };

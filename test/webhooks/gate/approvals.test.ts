@@ -49,7 +49,7 @@ async function written(annotate: Record<string, string>, given: Given = {}) {
   const old = given.old ?? gate(spec);
   const object = gate(spec, { ...old.metadata.annotations, ...annotate });
   const of = { object, old, user, at: day(at), objects: rollouts(releases) };
-  const answer = await write({ mutate: mutateGate, validate: validateGate }, of);
+  const answer = await write([mutateGate, validateGate], of);
   return { ...answer, stored: answer.allowed ? (answer.object as Gate) : old };
 }
 
@@ -285,7 +285,7 @@ describe('a request to open a Gate with approvals', () => {
 
 it('a Gate with approvals that selects Flux objects gets a Warning that approvals don’t open it for them', async () => {
   const object = gate({ ...SPEC, selects: { kinds: ['Kustomization'] } });
-  const { warnings } = await write({ validate: validateGate }, { object, at: day('10:00:00') });
+  const { warnings } = await write(validateGate, { object, at: day('10:00:00') });
   expect(warnings).toEqual([
     'spec.approvals release versions of Rollouts only: for the selected Flux objects the Gate stays closed',
   ]);

@@ -47,13 +47,13 @@ describe('selecting beyond its own namespace needs a right of its own', () => {
     const of = (wanted: object | undefined) => gate({ default: 'opened', ...(wanted && { selects: wanted }) });
     const at = day('10:00:00');
     const attempt = { object: of(selects), at, ...(before !== 'none' && { old: of(before) }) };
-    const denied = await write({ validate: validateGate }, attempt);
+    const denied = await write(validateGate, attempt);
     expect(denied.allowed).toBe(!asked);
     if (asked)
       expect(denied.message).toMatch(
         /alice needs the verb select-namespaces on gates in the whole cluster to hold objects of other namespaces/,
       );
-    expect(await write({ validate: validateGate }, { ...attempt, maySelect: ['alice'] })).toMatchObject({
+    expect(await write(validateGate, { ...attempt, may: ['alice select-namespaces'] })).toMatchObject({
       allowed: true,
     });
   });
@@ -61,10 +61,15 @@ describe('selecting beyond its own namespace needs a right of its own', () => {
 
 it('a Gate gets no selection of other namespaces if such references are forbidden, from any user', async () => {
   const object = gate({ default: 'opened', selects: { namespaceSelector: {} } });
-  const attempt = { object, at: day('10:00:00'), maySelect: ['alice'], noCrossNamespaceRefs: true };
-  const answer = await write({ validate: validateGate }, attempt);
+  const attempt = {
+    object,
+    at: day('10:00:00'),
+    may: ['alice select-namespaces'],
+    settings: { noCrossNamespaceRefs: true },
+  };
+  const answer = await write(validateGate, attempt);
   expect(answer).toMatchObject({ allowed: false, message: expect.stringContaining('NO_CROSS_NAMESPACE_REFS forbids') });
-  expect(await write({ validate: validateGate }, { ...attempt, old: object })).toMatchObject({ allowed: true });
+  expect(await write(validateGate, { ...attempt, old: object })).toMatchObject({ allowed: true });
 });
 
 describe('an invalid spec is denied with its field', () => {
@@ -94,10 +99,7 @@ describe('an invalid spec is denied with its field', () => {
     ],
   ];
   it.each(cases)('%s', async (_name, spec, annotations, message) => {
-    const answer = await write(
-      { validate: validateGate },
-      { object: gate(spec as Gate['spec'], annotations), at: day('10:00:00') },
-    );
+    const answer = await write(validateGate, { object: gate(spec as Gate['spec'], annotations), at: day('10:00:00') });
     expect(answer).toMatchObject({ allowed: false });
     expect(answer.message).toContain(message);
   });
@@ -122,7 +124,7 @@ describe('an invalid spec is denied with its field', () => {
       `${OPEN} ${day('09:00:00')} was handled before and has no effect; set a new time`,
     ],
   ])('%s gets a warning', async (_name, object, old, warning) => {
-    const answer = await write({ mutate: mutateGate, validate: validateGate }, { object, old, at: day('10:00:00') });
+    const answer = await write([mutateGate, validateGate], { object, old, at: day('10:00:00') });
     expect(answer).toMatchObject({ allowed: true, warnings: [warning] });
     expect(warning.length).toBeLessThanOrEqual(120);
   });
@@ -133,7 +135,7 @@ it.each([
   ['that begins later', day('12:00:00')],
 ])('a closure with its end in the same write, %s, gets no warning', async (_, begins) => {
   const object = gate({ default: 'opened' }, { [CLOSE]: begins, [OPEN]: day('16:00:00') });
-  const answer = await write({ mutate: mutateGate, validate: validateGate }, { object, at: day('10:00:00') });
+  const answer = await write([mutateGate, validateGate], { object, at: day('10:00:00') });
   expect(answer).toMatchObject({ allowed: true, warnings: [] });
 });
 
@@ -152,7 +154,7 @@ describe('an opening for one version after a closure without an end', () => {
     const old = await stored(spec, [{ at: day('10:00:00'), annotate: isClosed ? { [CLOSE]: day('10:00:00') } : {} }]);
     const annotations = { ...old.metadata.annotations, [OPEN]: day('11:00:00'), [FOR]: 'shop/web:1.2.0' };
     const object = { ...old, metadata: { ...old.metadata, annotations } };
-    const handlers = { mutate: mutateGate, validate: validateGate };
+    const handlers = [mutateGate, validateGate];
     expect(await write(handlers, { object, old, at: day('11:00:00') })).toMatchObject({ allowed: true, warnings });
     expect(ends.length).toBeLessThanOrEqual(120);
   });
@@ -164,11 +166,12 @@ describe('the record of signed calls', () => {
   const [stored1, forged] = [entry('09:59:30', 'a'), entry('10:00:00', 'b')];
   const usedAfter = async (annotations: Record<string, string>) => {
     const old = gate({ default: 'closed' }, { [USED]: stored1 });
-    const { object } = await write(
-      { mutate: mutateGate },
-      { object: gate({ default: 'closed' }, annotations), old, at: day('10:00:00') },
-    );
-    return object.metadata.annotations?.[USED];
+    const { object } = await write(mutateGate, {
+      object: gate({ default: 'closed' }, annotations),
+      old,
+      at: day('10:00:00'),
+    });
+    return object!.metadata.annotations?.[USED];
   };
 
   it('takes the text of a write with a request, and keeps the stored rest', async () => {
@@ -189,11 +192,8 @@ it("a RolloutGate's record of approvals can’t be set on a Gate", async () => {
   const RECORD = 'rollout.kuberik.com/approvals';
   const after = async (before: Record<string, string>) => {
     const object = gate({ default: 'closed' }, { ...before, [RECORD]: 'x' });
-    const written = await write(
-      { mutate: mutateGate },
-      { object, old: gate({ default: 'closed' }, before), at: day('10:00:00') },
-    );
-    return written.object.metadata.annotations?.[RECORD];
+    const written = await write(mutateGate, { object, old: gate({ default: 'closed' }, before), at: day('10:00:00') });
+    return written.object!.metadata.annotations?.[RECORD];
   };
   expect(await after({})).toBeUndefined();
   expect(await after({ [RECORD]: 'x' })).toBe('x');

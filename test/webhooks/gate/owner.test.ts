@@ -16,10 +16,7 @@ const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'plat
 const owned = (old: Gate): Gate => ({ ...old, metadata: { ...old.metadata, ownerReferences: [gone] } });
 
 const adds = (old: Gate, { object = owned(old), ...more }: { object?: Gate; [key: string]: unknown } = {}) =>
-  write(
-    { mutate: mutateGate, validate: validateGate },
-    { old, object, at: day('10:00:00'), objects: [rollout, namespace, old], ...more },
-  );
+  write([mutateGate, validateGate], { old, object, at: day('10:00:00'), objects: [rollout, namespace, old], ...more });
 
 it('is denied while the Gate is closed and holds objects, as its deletion is', async () => {
   const { allowed, message } = await adds(gate({ default: 'closed' }));

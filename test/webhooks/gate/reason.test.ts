@@ -62,19 +62,18 @@ describe('a reason belongs to the user who gave it', () => {
       { default: 'closed' },
       { [OPEN]: day('10:00:00'), [FOR]: '1.0.0', 'open.gate.fluxcd.io/reason': 'CHG-1' },
     );
-    const first = await write(
-      { mutate: mutateGate, validate: validateGate },
-      { object, at: day('10:00:00'), user: 'admin' },
-    );
+    const first = await write([mutateGate, validateGate], { object, at: day('10:00:00'), user: 'admin' });
     const before = first.object as Gate;
     const next = {
       ...before,
       metadata: { ...before.metadata, annotations: { ...before.metadata.annotations, [OPEN]: day('10:05:00') } },
     };
-    const second = await write(
-      { mutate: mutateGate, validate: validateGate },
-      { object: next, old: before, at: day('10:05:00'), user: 'sre' },
-    );
+    const second = await write([mutateGate, validateGate], {
+      object: next,
+      old: before,
+      at: day('10:05:00'),
+      user: 'sre',
+    });
     expect(second.warnings).toEqual([
       'no reason recorded: open.gate.fluxcd.io/reason belongs to an earlier request of another user',
       'opens for 1.0.0 only, because open.gate.fluxcd.io/for is still set; remove it to open for all',

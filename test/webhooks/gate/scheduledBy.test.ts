@@ -14,7 +14,7 @@ const FRIDAYS: Gate['spec'] = {
 };
 
 async function stored(object: Gate, old?: Gate, user = 'alice'): Promise<Gate> {
-  const { object: next } = await write({ mutate: mutateGate }, { object, old, user, at: day('10:00:00') });
+  const { object: next } = await write(mutateGate, { object, old, user, at: day('10:00:00') });
   return next as Gate;
 }
 

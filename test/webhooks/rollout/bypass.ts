@@ -7,11 +7,9 @@ import { BYPASS_REASON, BYPASSED_BY, BYPASSED_GATES, FORCE_DEPLOY } from '../../
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
-import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { mutateRollout, validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
-import { admit } from '../../support/admission.ts';
-import { write } from './call.ts';
+import { send } from '../../support/admission.ts';
 
 export const T = '2026-03-01T12:00:00Z';
 export const entry = (id: number, tag: string, appliedTime: string | undefined = T) => ({
@@ -53,22 +51,15 @@ interface Case {
 
 /** The webhooks' answers, and the stored object. */
 export async function ask({ next, before, user = 'sre', may = ['sre own', 'sre bound'], objects = GATES }: Case) {
-  const { call, events } = fakeWebhookCall({
-    now: NOW,
-    objects,
-    access: { may: async (who, { verb, name }) => verb === 'bypass' && may.includes(`${who.username} ${name}`) },
-    settings: {},
-  });
-  const old = before === undefined ? rollout(own, next.status) : before;
-  const { object, message, ...answer } = await admit(
+  const oldObject = before === undefined ? rollout(own, next.status) : before;
+  const { message, events, ...answer } = await send(
     [mutateRollout, validateRollout],
-    write({ object: next, old, user }),
-    call,
+    { object: next, oldObject, user, uid: 'req-1' },
+    { now: NOW, objects, may: may.map((each) => each.replace(' ', ' bypass team-a/')) },
   );
-  const annotations = (answer.allowed && object?.metadata.annotations) || {};
+  const annotations = answer.object?.metadata.annotations ?? {};
   return {
     ...answer,
-    object: object as Rollout,
     denial: message || undefined,
     grant: annotations[BYPASSED_GATES],
     by: annotations[BYPASSED_BY],

@@ -4,7 +4,7 @@ import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { requestOf } from '../../../dev/fakes/requests.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { NOW, type object, rollout } from '../../hooks/rollout/call.ts';
-import { admit } from '../../support/admission.ts';
+import { send } from '../../support/admission.ts';
 
 export const P = 'rollout.kuberik.com/';
 
@@ -40,7 +40,7 @@ export function annotated(
   return { ...base, metadata: { ...base.metadata, annotations } };
 }
 
-export async function stored(request: Write): Promise<Record<string, string> | undefined> {
-  const { object } = await admit([mutateRollout], write(request), call().webhookCall);
-  return object!.metadata.annotations;
+export async function stored({ object, old: oldObject, ...of }: Write): Promise<Record<string, string> | undefined> {
+  const answer = await send(mutateRollout, { uid: 'req-1', ...of, object, oldObject } as never, { now: NOW });
+  return answer.object!.metadata.annotations;
 }

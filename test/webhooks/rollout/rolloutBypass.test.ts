@@ -219,7 +219,7 @@ describe('a bypass grant', () => {
 
   it('is not copied to a Rollout that is created with it', async () => {
     const { object } = await ask({ next: before, before: null, user: 'developer', objects: [] });
-    expect(object.metadata.annotations ?? {}).not.toHaveProperty(BYPASSED_GATES);
+    expect(object!.metadata.annotations ?? {}).not.toHaveProperty(BYPASSED_GATES);
   });
 });
 
@@ -233,12 +233,12 @@ describe('the status that the writer sends', () => {
   ])('decides nothing where it %s: the stored one does, and the answer leaves the sent one alone', async (_, next) => {
     const answer = await ask({ next, before });
     expect(answer).toMatchObject({ grant: `1.5.0 (8) ${T}: team-a/bound,team-a/own`, allowed: true });
-    expect(answer.object.status).toEqual(next.status);
+    expect(answer.object!.status).toEqual(next.status);
   });
 
   it('decides nothing in a CREATE', async () => {
     const next = annotated({ [`${P}retry`]: '' }, { wantedVersion: '1.4.0' }, AT_7);
-    expect((await ask({ next, before: null, objects: [] })).object.status).toEqual(AT_7);
+    expect((await ask({ next, before: null, objects: [] })).object!.status).toEqual(AT_7);
   });
 });
 

@@ -39,7 +39,7 @@ async function approve(
   const all = Object.entries({ ...old.metadata.annotations, ...annotations });
   const next = Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== undefined));
   const object = gate(next, rule);
-  const answered = await write({ mutate: mutateRolloutGate }, { object, old, user, at, objects: [rollout] });
+  const answered = await write(mutateRolloutGate, { object, old, user, at, objects: [rollout] });
   return { ...answered, stored: answered.object as ReturnType<typeof gate> };
 }
 
@@ -250,7 +250,7 @@ describe('a change of the rule', () => {
   const changed = async (old: ReturnType<typeof gate>, rule: Rule | null, { user = 'bob', rollout = 'app' } = {}) => {
     const next = gate(old.metadata.annotations, rule);
     const object = { ...next, spec: { ...next.spec, rolloutRef: { name: rollout } } };
-    return (await write({ mutate: mutateRolloutGate }, { object, old, user, at: AT })).object as typeof old;
+    return (await write(mutateRolloutGate, { object, old, user, at: AT })).object as typeof old;
   };
 
   it('is recorded with its user and the number of approvals', async () => {
@@ -316,9 +316,7 @@ describe('a change of the rule', () => {
       metadata: { ...old.metadata, ownerReferences: [owner] },
     });
     const noted = async (old: ReturnType<typeof gate>) =>
-      recorded(
-        (await write({ mutate: mutateRolloutGate }, { object: owned(old), old, user: 'bob', at: AT })).object as never,
-      );
+      recorded((await write(mutateRolloutGate, { object: owned(old), old, user: 'bob', at: AT })).object as never);
     const fields = [{ path: 'metadata.ownerReferences', to: 'ConfigMap gone (u-9)' }];
     expect((await noted(gate())).changes).toMatchObject([{ by: 'bob', fields }]);
     expect(await noted(gate({}, null))).toEqual({ given: [] });

@@ -72,7 +72,7 @@ describe('validate/rolloutgate', () => {
   const app = object('kuberik.com/v1alpha1', 'Rollout', 'app', {});
   const AT = '2026-03-01T12:00:00Z';
   const remove = (old: ReturnType<typeof gate>, how: Partial<Write> = {}) =>
-    send({ validate: validateRolloutGate }, { old, at: AT, user: 'bob', objects: [app, old], ...how });
+    send(validateRolloutGate, { old, at: AT, user: 'bob', objects: [app, old], ...how });
 
   it('reports on the Rollout who deleted a gate with approvals, once it is gone', async () => {
     const { allowed, events, facts } = await remove(gate());
@@ -128,7 +128,7 @@ describe('validate/rolloutgate', () => {
   });
 
   it('names no user if the caller is unknown', async () => {
-    const { events } = await remove(gate(), { authenticatesCallers: false });
+    const { events } = await remove(gate(), { settings: { authenticatesCallers: false } });
     expect(events).toMatchObject([
       {
         message:
