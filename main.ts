@@ -4,6 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { FLUX_BINDINGS } from './api/kinds.ts';
+import type { EpochMs } from './api/kubernetes.ts';
 import type { ApiCaller } from './api/metrics.ts';
 import type { ClusterReader, DecisionLog, EventSink, HookCall, Metrics, WebhookCall } from './api/ports.ts';
 import type { FluxBinding } from './api/types.ts';
@@ -53,9 +54,14 @@ async function main(): Promise<void> {
   const metrics = createMetrics();
   const transports = connect(metrics);
   const parts = { config, log, decisions, metrics, transports };
-  const calls = createCalls(parts);
 
-  const clock = createClockCheck({ transport: transports.background, now: () => Date.now(), log });
+  const clock = createClockCheck({
+    transport: transports.background,
+    now: () => Date.now(),
+    monotonic: () => performance.now(),
+    log,
+  });
+  const calls = createCalls(parts, () => clock.time());
   await clock.check();
   clock.repeat();
 
@@ -87,8 +93,11 @@ interface Calls {
   webhookCall(webhook: string): WebhookCall;
 }
 
-/** The ports of one hook call, and of one admission request, at the present time. */
-function createCalls({ config, log, decisions, metrics, transports }: Parts): Calls {
+/**
+ * The ports of one hook call, and of one admission request, at the present time.
+ * @param time throws if the clock is wrong, and so fails the call or request
+ */
+function createCalls({ config, log, decisions, metrics, transports }: Parts, time: () => EpochMs): Calls {
   const { settings } = config;
   const { admission, failsOpen, metacontroller, hooks, health, background } = transports;
   const dropped: Dropped = (what) => metrics.count({ name: 'rollout_hooks_dropped_total', labels: { what } });
@@ -144,12 +153,12 @@ function createCalls({ config, log, decisions, metrics, transports }: Parts): Ca
   };
   return {
     hookCall: (hook) => ({
-      now: Date.now(),
+      now: time(),
       cluster: hook === 'healthcheck' ? readers.health : readers.hooks,
       ...hookPorts,
     }),
     webhookCall: (webhook) => ({
-      now: Date.now(),
+      now: time(),
       ...(apart.get(webhook) ?? common),
       ...admissionPorts,
     }),

@@ -1,6 +1,6 @@
 /**
  * Compares this machine's clock with the API server's. Gates, schedules and bakes end by the clock: a replica whose
- * clock is ahead opens Gates that are still closed. So such a replica is not ready.
+ * clock is ahead opens Gates that are still closed. So such a replica is not ready, and decides nothing.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { SERVER_LIMITS } from '../http/serverLimits.ts';
@@ -14,6 +14,8 @@ const DATE_MS = 1000;
 interface ClockCheckOptions {
   transport: Transport;
   now(): EpochMs;
+  /** Milliseconds of a clock that nobody sets. */
+  monotonic(): number;
   log: Pick<Logger, 'info' | 'error'>;
 }
 
@@ -22,28 +24,44 @@ interface ClockCheck {
   check(): Promise<void>;
   /** Why the clock can't be used; undefined if it can. */
   problem(): string | undefined;
+  /** The time. @throws ClockError if the clock can't be used */
+  time(): EpochMs;
   /** Calls `check` in intervals until the process ends. */
   repeat(): void;
 }
 
-export function createClockCheck({ transport, now, log }: ClockCheckOptions): ClockCheck {
-  let problem: string | undefined;
+class ClockError extends Error {
+  readonly status = 503;
+}
+
+export function createClockCheck({ transport, now, monotonic, log }: ClockCheckOptions): ClockCheck {
+  const offset = () => now() - monotonic();
+  // Until the first answer of an API server this clock counts as right.
+  let checked = { difference: 0, offset: offset() };
+  let wasWrong = false;
 
   const check = async () => {
     const sent = now();
-    let difference: number | undefined;
     const dated = (at: EpochMs) => {
-      difference = differenceOf(at, sent, now());
+      checked = { difference: differenceOf(at, sent, now()), offset: offset() };
     };
     await transport.send({ path: '/version', dated }).catch(() => undefined);
-    if (difference === undefined) return;
-    const found = problemOf(difference);
-    if (found && !problem) log.error(`not ready: ${found}`);
-    if (!found && problem) log.info('ready: the clock is right again');
-    problem = found;
+    const found = problem();
+    if (found && !wasWrong) log.error(`not ready: ${found}`);
+    if (!found && wasWrong) log.info('ready: the clock is right again');
+    wasWrong = found !== undefined;
   };
 
-  return { check, problem: () => problem, repeat: () => void setInterval(check, CHECK_MS).unref() };
+  // With the time by which the clock was set since the check: until the next one, Gates would open too early.
+  const problem = () => problemOf(checked.difference + offset() - checked.offset);
+
+  const time = () => {
+    const found = problem();
+    if (found) throw new ClockError(found);
+    return now();
+  };
+
+  return { check, problem, time, repeat: () => void setInterval(check, CHECK_MS).unref() };
 }
 
 /** Milliseconds by which this clock is ahead; negative if it is behind. The API server has answered in between. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority, type KeyPair } from '../../dev/local/controlPlane/certificates.ts';
+import { objectOf } from '../support/objects.ts';
 import { admit, ask, createServerSetup, type Program, until } from './program.ts';
 
 const HOUR = 3_600_000;
@@ -95,16 +96,22 @@ it('probes need no certificate', async () => {
   }
 });
 
-it('a replica whose clock differs from the API server’s is not ready', async () => {
+it('a replica whose clock differs from the API server’s is not ready, and decides nothing', async () => {
   const isAhead = await createServerSetup((_request, response) => {
     response.writeHead(404, { date: new Date(Date.now() - HOUR).toUTCString() }).end('{}');
   });
-  const { webhookPort: port, ca } = await isAhead.start();
+  const started = await isAhead.start();
+  const { webhookPort: port, ca, hooksPort } = started;
+  const reason = expect.stringMatching(/^the clock is 3[56]\d\d s ahead of the API server's\n?$/);
   const { status, text } = await ask({ port, path: '/readyz', ca, agent: false });
-  expect([status, text]).toEqual([
-    503,
-    expect.stringMatching(/^the clock is 3[56]\d\d s ahead of the API server's\n$/),
-  ]);
+  expect([status, text]).toEqual([503, reason]);
+  const review = await admit(started, { agent: false });
+  expect([review.status, review.text]).toEqual([503, reason]);
+  const metadata = { name: 'freeze', namespace: 'platform', uid: 'u' };
+  const parent = objectOf('Gate', { metadata, spec: { default: 'closed' } });
+  const body = JSON.stringify({ parent, children: {}, related: {}, finalizing: false });
+  const sync = await fetch(`http://127.0.0.1:${hooksPort}/hooks/gate/sync`, { method: 'POST', body });
+  expect([sync.status, await sync.text()]).toEqual([429, reason]);
 });
 
 describe('a certificate that is replaced', () => {

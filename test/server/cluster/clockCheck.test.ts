@@ -8,6 +8,7 @@ const NOW = Date.parse('2026-03-01T12:00:00Z');
 /** A check with an API server whose clock is ahead of this one's by `offset`; undefined: it does not answer. */
 function setup() {
   const api = { offset: 0 as number | undefined };
+  const own = { now: NOW, monotonic: 0 };
   const transport = {
     async send<T>(request: Request): Promise<T> {
       if (api.offset === undefined) throw new Error('no answer');
@@ -16,13 +17,18 @@ function setup() {
     },
     close: () => {},
   };
-  const clock = createClockCheck({ transport, now: () => NOW, log: createLog('silent') });
+  const clock = createClockCheck({
+    transport,
+    now: () => own.now,
+    monotonic: () => own.monotonic,
+    log: createLog('silent'),
+  });
   const after = async (offset: number | undefined) => {
     api.offset = offset;
     await clock.check();
     return clock.problem();
   };
-  return { clock, after };
+  return { own, clock, after };
 }
 
 it.each([
@@ -42,4 +48,16 @@ it('is a problem until it is right again, also while the API server does not ans
   expect(problem).toBeDefined();
   expect(await after(undefined)).toBe(problem);
   expect(await after(0)).toBeUndefined();
+});
+
+it('that is set wrong is a problem at once, before the next check', async () => {
+  const { own, clock, after } = setup();
+  await after(-30_000);
+  own.now += 9_000;
+  own.monotonic += 9_000;
+  expect(clock.problem()).toBeUndefined();
+  own.now += 7_200_000;
+  expect(clock.problem()).toBe("the clock is 7229 s ahead of the API server's");
+  own.now -= 7_200_000;
+  expect(clock.problem()).toBeUndefined();
 });
