@@ -239,7 +239,7 @@ function requestedValue(write: SuspensionWrite): PreviousSuspend | undefined {
  */
 function withoutOwnSuspension(write: SuspensionWrite): SuspensionWrite {
   const { object, sent, oldObject } = write;
-  if (!oldObject || parsePrevious(oldObject) !== undefined) return write;
+  if (!oldObject || storedPreviousOf(oldObject) !== undefined) return write;
   // With open Gates the annotation may come from a manifest exported during an earlier freeze, and the suspension from
   // a user.
   if (oldObject.spec?.suspend === true && write.gates.causes.length === 0) return write;
@@ -325,7 +325,15 @@ function changesSuspend({ sent, oldObject }: SuspensionWrite): boolean {
 
 /** The stored previous value. On CREATE (a backup, say) it is in the new object; undefined if that is not suspended. */
 function storedPrevious({ object, oldObject }: SuspensionWrite): PreviousSuspend | undefined {
-  return oldObject ? parsePrevious(oldObject) : previousInWrite(object);
+  return oldObject ? storedPreviousOf(oldObject) : previousInWrite(object);
+}
+
+/**
+ * Without the webhook a client may resume the object and leave the annotation: that one counts no more. A bypassing
+ * deployment's object has it while it runs.
+ */
+function storedPreviousOf(stored: FluxObject): PreviousSuspend | undefined {
+  return stored.spec?.suspend === true || readState(stored)?.is === 'bypassing' ? parsePrevious(stored) : undefined;
 }
 
 /** The previous value to store at the first suspension. */

@@ -25,6 +25,8 @@ const STORED: Record<string, [suspend: boolean | undefined, annotations: Record<
   FETCHING: [true, { [GATE_STATE]: 'open', [SUSPENDED]: 'unset', ...FETCHING }],
   CLOSED: [true, { [GATE_STATE]: 'closed: ops/freeze', [SUSPENDED]: 'unset' }],
   'CLOSED (true)': [true, { [GATE_STATE]: 'closed: ops/freeze', [SUSPENDED]: 'true' }],
+  /** Resumed by a client while the API server didn't call the webhook. */
+  'closed (true)': [undefined, { [GATE_STATE]: 'closed: ops/freeze', [SUSPENDED]: 'true' }],
   OPENING: [true, { [GATE_STATE]: OPENING, [SUSPENDED]: 'unset' }],
   bypassed: [undefined, { [GATE_STATE]: 'bypassed: ops/freeze@first' }],
   bypassing: [undefined, { [GATE_STATE]: 'bypassing: ops/freeze@first', [SUSPENDED]: 'unset' }],
@@ -116,6 +118,7 @@ const TABLES: [title: string, Situation, rows: string][] = [
     FETCHING      | open           | open           | open        | open        | open           | open     | open
     CLOSED        | OPENING        | OPENING        | open        | open        | OPENING        | open     | OPENING
     CLOSED (true) | OPENING (true) | OPENING (true) | open        | OPEN        | OPENING (true) | open     | OPENING (true)
+    closed (true) | open           | OPEN           | open        | open        | open           | open     | open
     OPENING       | OPENING        | OPENING        | open        | open        | OPENING        | open     | OPENING
     bypassed      | open           | OPEN           | open        | open        | open           | open     | open
     bypassing     | open           | OPEN           | open        | open        | open           | open     | open
@@ -134,6 +137,7 @@ const TABLES: [title: string, Situation, rows: string][] = [
     FETCHING      | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
     CLOSED        | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
     CLOSED (true) | CLOSED (true) | CLOSED (true) | CLOSED (true)  | CLOSED (true) | CLOSED (true) | bypassed | BYPASSING (true)
+    closed (true) | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
     OPENING       | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
     bypassed      | bypassed      | BYPASSED      | bypassed       | bypassed      | bypassed      | bypassed | bypassed
     bypassing     | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
@@ -152,6 +156,7 @@ const TABLES: [title: string, Situation, rows: string][] = [
     FETCHING      | OPEN           | OPEN           | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
     CLOSED        | OPENING        | OPENING        | OPENING (false) | OPENING        | OPENING        | OPENING (false) | OPENING
     CLOSED (true) | OPENING (true) | OPENING (true) | OPENING (false) | OPENING (true) | OPENING (true) | OPENING (false) | OPENING (true)
+    closed (true) | OPEN           | OPEN (true)    | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
     OPENING       | OPENING        | OPENING        | OPENING (false) | OPENING        | OPENING        | OPENING (false) | OPENING
     bypassed      | OPEN           | OPEN (true)    | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
     bypassing     | OPEN           | OPEN (true)    | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
