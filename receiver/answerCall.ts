@@ -43,7 +43,7 @@ export async function answerCall(
         reason: "the server isn't allowed to patch the Gate: bind a role to it, such as rollout-hooks-gate-receiver",
       };
   }
-  return { status: 503, reason: 'the Gate was being written by others', retryAfterSeconds: 1 };
+  return { status: 503, reason: 'other clients kept writing the Gate', retryAfterSeconds: 1 };
 }
 
 /** The limits of calls and of log lines, for each path. */

@@ -135,7 +135,7 @@ function droppedTextWarnings({ object, old, keys }: ApprovalWrite): string[] {
   });
   const more =
     forged.length > FORGERIES_IN_WARNINGS
-      ? [`ignored: ${forged.length - FORGERIES_IN_WARNINGS} more approvals that no user gave`]
+      ? [`ignored: ${forged.length - FORGERIES_IN_WARNINGS} more approvals for other users`]
       : [];
   return [...stale, ...named, ...more, `${keys.record} is written by the webhook: your change of it is ignored`];
 }

@@ -45,7 +45,7 @@ export function readyOf(budget: Budget, outcome: BudgetOutcome): NewCondition {
   const overdue = slots.filter(({ state }) => state === 'Overdue');
   const causes: [reason: string, message: string][] = [];
   if (selected > LIMITS.rolloutsOfBudget) {
-    const message = `it selects ${selected} Rollouts, more than ${LIMITS.rolloutsOfBudget} (limit rolloutsOfBudget): no slot is granted`;
+    const message = `spec.selector matches ${selected} Rollouts, more than ${LIMITS.rolloutsOfBudget} (limit rolloutsOfBudget): no slot is granted`;
     causes.push(['TooManyRollouts', message]);
   }
   if (problem !== undefined) causes.push(['TooManyVersions', `${problem}: no slot is granted`]);
@@ -141,7 +141,9 @@ export function slotEvents(before: Slot, { slot, freed }: SlotResult): NewEvent[
     about,
   });
   if (freed === 'Deleted') {
-    return [{ type: 'Normal', reason: 'SlotFreed', message: `${owner} is gone: its slot is free`, about, quiet: true }];
+    return [
+      { type: 'Normal', reason: 'SlotFreed', message: `${owner} was deleted: its slot is free`, about, quiet: true },
+    ];
   }
   if (freed === 'Revoked')
     return [warning('SlotFreed', 'has not used its slot and does not respond: the slot is free')];

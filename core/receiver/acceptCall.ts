@@ -37,10 +37,10 @@ export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDe
   const { at, hashes, by } = call;
   // A call to an earlier Gate of this name must not count again: the record of its use was on that Gate.
   const created = parseTime(gate.metadata.creationTimestamp);
-  if (created !== undefined && at < created) return reject('the call is from before the Gate was created');
+  if (created !== undefined && at < created) return reject('the call is older than the Gate');
   const used = parseUsedCalls(gate.metadata.annotations?.[USED_CALLS], now);
   if (used.some((before) => before.hashes.some((hash) => hashes.includes(hash))))
-    return reject('the call was used before');
+    return reject('the call was accepted before');
   const lastMinute = used.filter((before) => now - before.at < 60_000);
   if (lastMinute.length >= CALLS_PER_MINUTE) {
     const retryAfterSeconds = Math.max(1, Math.ceil((lastMinute[0]!.at + 60_000 - now) / 1000));

@@ -177,7 +177,7 @@ export function adoptedEntry(
     id: id > MAX_ADOPTED_ID ? 1 : Math.max(1, id),
     version: withoutFirstSeen(available.find(({ tag }) => tag === version) ?? { tag: version }),
     timestamp: formatTime(now),
-    message: `Adopted from ${newest.by}, which carries it`,
+    message: `Adopted from ${newest.by}, which already had this version`,
     origin: ['Adopted'],
     triggeredBy: triggeredBy(undefined),
     ...(bake.bakes ? BAKES : RAN),

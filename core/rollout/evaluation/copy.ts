@@ -67,7 +67,8 @@ export function copyState(
   // A version that was deployed before spec.targetRepository was set is not copied afterwards, unless requested.
   const isWanted = !isFirst || awaited !== undefined || isRequested;
   if (!isWanted && !copying?.jobs.length) return undefined;
-  const problem = copying?.problem ?? (copying?.source ? undefined : 'it has no ImageRepository to copy from');
+  const problem =
+    copying?.problem ?? (copying?.source ? undefined : "the Rollout's ImagePolicy has no ImageRepository to copy from");
   if (!copying?.source || problem) return { ...state, progress: { state: 'Failed', message: problem ?? '' } };
   const job = copyJob({
     allowLocalRegistries: copying.allowLocalRegistries,

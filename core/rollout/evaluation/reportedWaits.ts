@@ -130,7 +130,7 @@ function bakeText({ version, head, until }: SentenceInputs): string {
 }
 
 function ageText({ version, until }: SentenceInputs): string {
-  return `Version ${version} waits until ${until}: spec.minimumReleaseAge counts from when it was first seen`;
+  return `Version ${version} waits until ${until}: spec.minimumReleaseAge counts from the release's discovery`;
 }
 
 function copyText({ version, by, evaluation: { copy } }: SentenceInputs): string {

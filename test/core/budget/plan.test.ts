@@ -100,7 +100,7 @@ describe('slots', () => {
     const freed = plan(budget({ maxConcurrent: 1 }, { slots: [slot] }), [waiting], NOW, [['uid-of-a', 'gone']]);
     expect(granted(freed.status)).toEqual(['b 1.0.0']);
     expect(freed.events).toMatchObject([
-      { reason: 'SlotFreed', message: "Rollout 'team-a/a' is gone: its slot is free" },
+      { reason: 'SlotFreed', message: "Rollout 'team-a/a' was deleted: its slot is free" },
     ]);
     const relabelled = rollout('a', { revision: 7, history: ['1.0.0 InProgress'] });
     const kept = plan(budget({ maxConcurrent: 1 }, { slots: [slot] }), [waiting], NOW, [['uid-of-a', relabelled]]);

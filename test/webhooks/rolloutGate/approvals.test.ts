@@ -219,7 +219,7 @@ describe('a forged record', () => {
         `ignored: you cannot record an approval for another user (1.1.0, b o ${'b'.repeat(27)})`,
         'ignored: you cannot record an approval for another user (1.1.0, c)',
         'ignored: you cannot record an approval for another user (1.1.0, d)',
-        'ignored: 2 more approvals that no user gave',
+        'ignored: 2 more approvals for other users',
         OURS,
       ],
     ],

@@ -53,7 +53,7 @@ describe('adopted', () => {
     expect(entry).toMatchObject({
       id: 7,
       version: known[0],
-      message: 'Adopted from b, which carries it',
+      message: 'Adopted from b, which already had this version',
       bakeStatus: 'Succeeded',
     });
   });
