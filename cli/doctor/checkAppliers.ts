@@ -70,7 +70,7 @@ function resetFinding(fields: readonly { name: string; isIgnored: boolean }[]): 
   if (reset.length === 0)
     return [fine('Fields', 'each object that a Kustomization applies keeps its version while admission is down')];
   const what = `${reset.length} of ${all} objects would get the version in Git if admission were removed`;
-  const help = 'spec.ignore of their Kustomizations prevents that';
+  const help = 'to prevent that, set spec.ignore in their Kustomizations';
   return [fine('Fields', `${what}: ${firstFew(reset)}; ${help}`)];
 }
 

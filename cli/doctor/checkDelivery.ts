@@ -40,7 +40,7 @@ function governedFindings({ kind, metadata }: AnyObject): Finding[] {
   const ours = keys.find((key) => key.startsWith(ROLLOUT_PREFIX) || key.startsWith(GATE_PREFIX));
   if (!ours) return [];
   const what = `${kind} ${metadata.namespace}/${metadata.name} applies this installation`;
-  const text = `${what} and has the annotation ${ours}: while admission is down, no repair comes from Git`;
+  const text = `${what} and has the annotation ${ours}: while admission is down, Flux can't repair the installation from Git`;
   const fix = 'remove the annotation, or exclude its namespace from the Gate that selects it: docs/install.md, By Flux';
   return [problem(ABOUT, text, fix)];
 }

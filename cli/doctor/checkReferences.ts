@@ -163,7 +163,7 @@ export function upstreamFindings(
       const others = upstream.metadata.annotations?.[WATCHED_FROM];
       const consent = `${WATCHED_FROM}=${others ? `${others},` : ''}${by.namespace}`;
       const allow = shell`kubectl -n ${ref.namespace} annotate --overwrite rollout ${ref.name} ${consent}`;
-      return [problem(ABOUT, `${text} has not consented`, 'let it be watched', allow)];
+      return [problem(ABOUT, `${text} has not consented`, 'add the consent', allow)];
     });
   });
 }

@@ -13,7 +13,7 @@ export function mayBeWatchedFromElsewhere(object: Pick<KubeObject, 'metadata'> |
   return Boolean(object?.metadata.annotations?.[WATCHED_FROM]?.trim());
 }
 
-/** The end of a sentence that explains how to let the namespace watch the object. */
+/** The end of a sentence about an object that the namespace may not watch yet: how to allow it. */
 export function howToAllow(from: string): string {
-  return `the annotation ${WATCHED_FROM}: ${from} on it or on its namespace allows it`;
+  return `to allow it, set the annotation ${WATCHED_FROM}: ${from} on the object or on its namespace`;
 }

@@ -207,7 +207,13 @@ async function finishSignIn(
     }
     const { user, groups } = found.identity;
     const session = await method.jar.seal('session', { user, groups });
-    if (!session) return answerProblem(response, 403, 'The names of your groups are too long for a session.', options);
+    if (!session)
+      return answerProblem(
+        response,
+        403,
+        'The names of your groups are too long for a session. Let the issuer send fewer groups.',
+        options,
+      );
     response.setHeader('set-cookie', [...cookies, session]);
     log.info({ user, groups: groups.length }, 'signed in');
     // Not a redirect: the browser would treat it as a navigation from the issuer's site, and would not send the cookie.

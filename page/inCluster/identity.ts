@@ -40,7 +40,7 @@ const UNPREFIXED = { usernamePrefix: '', groupsPrefix: '' };
 
 /** The identity in a proxy's headers. `groups`: separated by commas. */
 export function identityOfProxy(user: string | undefined, groups: string | undefined): IdentityResult {
-  if (!user) return { problem: 'The proxy names no user.' };
+  if (!user) return { problem: 'The proxy sent no user name.' };
   const names = (groups ?? '').split(',').map((name) => name.trim());
   return checkedIdentity(
     user,

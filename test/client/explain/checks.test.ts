@@ -77,7 +77,7 @@ it.each<[string, Rollout, RelatedObjects, string[]]>([
     around,
     [
       'passed HealthCheck platform/db: Healthy',
-      'unknown HealthCheck platform/dns: not watched: the annotation healthcheck.kuberik.com/watched-from: shop on it or on its namespace allows it',
+      'unknown HealthCheck platform/dns: not watched: to allow it, set the annotation healthcheck.kuberik.com/watched-from: shop on the object or on its namespace',
       'passed HealthCheck shop/own: Healthy',
     ],
   ],

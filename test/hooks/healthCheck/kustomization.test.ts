@@ -164,7 +164,7 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
     expect((await settle(object, reader)).status).toEqual({
       status: 'Unhealthy',
       message:
-        "Kustomization 'flux-system/x' does not exist, or this namespace isn't allowed to watch it: the annotation healthcheck.kuberik.com/watched-from: demo on it or on its namespace allows it",
+        "Kustomization 'flux-system/x' does not exist, or this namespace isn't allowed to watch it: to allow it, set the annotation healthcheck.kuberik.com/watched-from: demo on the object or on its namespace",
       lastChangeTime: at('12:00:00'),
     });
     expect(reader.requests.filter((request) => request.includes('deployments'))).toEqual([]);

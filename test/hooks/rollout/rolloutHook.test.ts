@@ -54,7 +54,7 @@ describe('objects of other namespaces', () => {
       expect(left).toMatchObject({
         status: 'True',
         reason: 'NotAllowed',
-        message: `${leftOut} selected but not watched: the annotation healthcheck.kuberik.com/watched-from: team-a on it or on its namespace allows it`,
+        message: `${leftOut} selected but not watched: to allow it, set the annotation healthcheck.kuberik.com/watched-from: team-a on the object or on its namespace`,
       });
     expect(JSON.stringify(status).includes('secret')).toBe(seen !== undefined);
     expect(status.history?.[0]?.bakeStatus).toBe(seen ? 'Deploying' : 'InProgress');
