@@ -264,11 +264,11 @@ export const HEALTHCHECK_KUSTOMIZATION = 'healthcheck.kuberik.com/kustomization'
  * `*`.
  */
 export const WATCHED_FROM = 'healthcheck.kuberik.com/watched-from';
-/** On HealthChecks: how often the objects are evaluated, at least `5s`. */
+/** On HealthChecks: how often the objects are evaluated, at least `5s`; by default every 30 seconds to ten minutes. */
 export const HEALTHCHECK_REQUEUE_INTERVAL = 'healthcheck.kuberik.com/requeue-interval';
 /**
  * On HealthChecks of class `kustomization`: how long a workload that was ready may be unready, an applied object
- * missing, or Flux's attempts may fail, before it is Unhealthy.
+ * missing, or Flux's attempts may fail, before it is Unhealthy; `1m` by default.
  */
 export const HEALTHCHECK_GRACE_PERIOD = 'healthcheck.kuberik.com/grace-period';
 /** On RolloutGates and schedules: a name for dashboards. */
