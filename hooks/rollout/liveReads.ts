@@ -2,24 +2,36 @@
  * What a deployment depends on, read live before it: caches of different kinds lag differently, and a deployment can't
  * be undone.
  */
-import type { FluxObject } from '../../api/flux.ts';
+import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import { CLUSTER_ROLLOUT_BUDGETS, KINDS_WITH_MANAGED_FIELDS, ROLLOUT_BUDGETS, ROLLOUTS } from '../../api/kinds.ts';
-import type { ClusterReader, HookCall, ResourceRef } from '../../api/ports.ts';
+import type { ClusterReader, HookCall, ReleaseMetadata, ResourceRef } from '../../api/ports.ts';
 import type { Budget, FluxBinding, Rollout } from '../../api/types.ts';
 import { boundObjectNames, completeBindings, currentBindings } from '../../core/binding/boundObjects.ts';
 import { type Budgets, budgetsOf, namespaceSelectorOf } from '../../core/budget/selectingBudgets.ts';
 import type { SelectingGates } from '../../core/gate/gateSelection.ts';
-import { without } from '../../core/kube/names.ts';
+import { byRefKey, refKey, without } from '../../core/kube/names.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import { type CarriedDeployment, deploymentsCarriedBy } from '../../core/rollout/deployment/entry.ts';
+import { mayAwaitMetadata } from '../../core/rollout/deployment/rollback.ts';
 import { gatesOfRollouts } from '../../core/rollout/evaluation/gatesOfRollout.ts';
 import type { Observed } from '../../core/rollout/evaluation/observed.ts';
 import { withAllowedRefs } from '../../core/rollout/evaluation/specProblems.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
+import { metadataWanted } from '../../core/rollout/release/metadata.ts';
+import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
+import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
 import { listBindableObjects, listBindings, readGates } from '../../live/gateReads.ts';
-import { listRolloutGates, namespaceLabels, objectsOfKinds, readObjects } from '../../live/objectReads.ts';
+import {
+  listRolloutGates,
+  namespaceLabels,
+  objectsOfKinds,
+  type Reads,
+  readObjects,
+  readServed,
+  readUpstream,
+} from '../../live/objectReads.ts';
 import { withRestingChecks } from './healthReads.ts';
-import { liveImagePolicy, metadataOf, upstreamOf } from './observe.ts';
 
 /** Reads live everything that may block a version, except the Gates of objects that were bound a moment ago. */
 export async function readBlockers(
@@ -39,6 +51,55 @@ export async function readBlockers(
   ]);
   const metadata = metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
   return { imagePolicy, requiredGates, gates, rolloutGates, upstream, budgets, healthChecks: checks, ...metadata };
+}
+
+/** The ImagePolicy that the Rollout names, live. */
+export async function liveImagePolicy(rollout: Rollout, cluster: ClusterReader): Promise<ImagePolicy | undefined> {
+  const ref = policyRef(rollout);
+  return ref && readServed<ImagePolicy>('ImagePolicy', ref, cluster);
+}
+
+/**
+ * The upstream Rollouts of a Rollout, `spec.after`, read live before a deployment.
+ * Their own upstream Rollouts are always read live: a change of them must trigger no sync.
+ * @param cached the related Rollouts, instead of live reads
+ */
+export async function upstreamOf(
+  rollout: Rollout,
+  call: Reads,
+  cached?: readonly Rollout[],
+): Promise<UpstreamRollouts | undefined> {
+  const refs = upstreamRefs(rollout);
+  if (refs.length === 0) return undefined;
+  const byKey = cached && byRefKey(cached);
+  return readUpstream(rollout, call, byKey && refs.map((ref) => [refKey(ref), byKey.get(refKey(ref))] as const));
+}
+
+/**
+ * The metadata of the releases that a decision needs, by tag, and the tags whose metadata may still arrive.
+ * @param authorsOf the tags whose authors a decision needs
+ */
+export function metadataOf(
+  rollout: Rollout,
+  policy: ImagePolicy | undefined,
+  authorsOf: readonly string[],
+  { metadata: cache, settings, now }: HookCall,
+): Pick<Observed, 'metadata' | 'awaited'> {
+  const ref = policyRef(rollout);
+  const repository = policy && repositoryRef(policy);
+  if (!ref || !repository) return { metadata: {}, awaited: [] };
+  const image = policy.status?.latestRef?.name;
+  const { namespace = '' } = rollout.metadata;
+  const isUrgent = mayAwaitMetadata(rollout, settings.onFailure, now);
+  const found: Record<string, ReleaseMetadata> = {};
+  const awaited: string[] = [];
+  for (const wanted of metadataWanted(rollout, policy, authorsOf)) {
+    const lookup = { policy: ref, repository, namespace, isUrgent, ...wanted, ...(image && { image }) };
+    const metadata = cache.lookup(lookup);
+    if (metadata) found[wanted.tag] = metadata;
+    else if (cache.isAwaited(lookup)) awaited.push(wanted.tag);
+  }
+  return { metadata: found, awaited };
 }
 
 /** The budgets that select the Rollout, as they are now. */

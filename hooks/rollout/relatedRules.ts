@@ -14,6 +14,7 @@ import { sendsKind } from '../../core/kube/objectMap.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { specProblems, withAllowedRefs } from '../../core/rollout/evaluation/specProblems.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
+import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
 import { servedVersion } from '../../live/objectReads.ts';
 import { homeRules, namedRules } from '../customizeRules.ts';
 
@@ -85,4 +86,12 @@ async function budgetRules(rollout: NamespacedName, cluster: ClusterReader): Pro
  */
 export function isTriggeredByGrant(related: ObjectMap): boolean {
   return sendsKind(related, KINDS.RolloutBudget) || sendsKind(related, KINDS.ClusterRolloutBudget);
+}
+
+/**
+ * Whether every change of the upstream Rollouts triggers a sync: neither a Namespace's consent nor the end of a cycle
+ * does.
+ */
+export function isTriggeredByUpstream(rollout: Rollout, { found, problem }: UpstreamRollouts): boolean {
+  return problem === undefined && found.length >= upstreamRefs(rollout).length;
 }

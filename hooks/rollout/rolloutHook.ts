@@ -11,9 +11,16 @@ import { type Plan, planRollout } from '../../core/rollout/plan.ts';
 import { readSelectors } from '../../live/gateReads.ts';
 import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
 import { readChecks, withPresentHealth } from './healthReads.ts';
-import { carriedDeployments, liveRollout, readBindingsAfterApply, readBlockers, readBound } from './liveReads.ts';
-import { liveImagePolicy, mayChangeUnseen, observe } from './observe.ts';
-import { isTriggeredByGrant, relatedRules } from './relatedRules.ts';
+import {
+  carriedDeployments,
+  liveImagePolicy,
+  liveRollout,
+  readBindingsAfterApply,
+  readBlockers,
+  readBound,
+} from './liveReads.ts';
+import { observe } from './observe.ts';
+import { isTriggeredByGrant, isTriggeredByUpstream, relatedRules } from './relatedRules.ts';
 
 /**
  * The interval while an object that no rule relates is waited for, because nothing about it triggers a sync: an
@@ -51,7 +58,9 @@ export const rolloutHook: CompositeHook<Rollout> = {
       plan.requeueAfterSeconds,
       requeueAfterSeconds,
       isAwaitingUnrelated(observed) ? UNRELATED_REQUEUE_SECONDS : undefined,
-      observed.upstream && mayChangeUnseen(observed.rollout, observed.upstream) ? UPSTREAM_REQUEUE_SECONDS : undefined,
+      observed.upstream && !isTriggeredByUpstream(observed.rollout, observed.upstream)
+        ? UPSTREAM_REQUEUE_SECONDS
+        : undefined,
     ];
     return { status: plan.status, children: plan.children, ...resyncAfter(requeues) };
   },
