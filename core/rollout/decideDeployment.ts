@@ -29,10 +29,10 @@ import { healthSettlesAt } from './deployment/healthChecks.ts';
 import { hasNoBake, isUnfinished } from './deployment/history.ts';
 import { rollbackDepth } from './deployment/rollback.ts';
 import { deployableNow, type Evaluation, evaluateRollout, offeredVersions } from './evaluation/evaluation.ts';
-import { GATES_IN_HISTORY } from './evaluation/gatesOfRollout.ts';
 import { isForward, type NextChoice } from './evaluation/nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutContext, RolloutState } from './evaluation/observed.ts';
 import { type RequestKey, type Requests, requesterOf, requestsOf } from './evaluation/rolloutRequests.ts';
+import { GATES_IN_HISTORY, storedApprovals } from './evaluation/storedApprovals.ts';
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
 import { retainedReleases } from './release/retention.ts';
 
@@ -141,9 +141,9 @@ const MAX_DEPLOY_MESSAGE = 2048;
 function newHead(
   { observed, config, state, requests, now }: RolloutContext,
   next: NextChoice,
-  { rolloutGatesResult, storedApprovals, bypassed }: Evaluation,
+  { rolloutGatesResult, approvalsAtGates, requiredApprovals, bypassed }: Evaluation,
 ): HistoryEntry {
-  const { rollout, bindings, metadata, imagePolicy } = observed;
+  const { rollout, rolloutGates, bindings, metadata, imagePolicy } = observed;
   const [previous] = state.history;
   const { trigger, version: tag } = next;
   const isManual = trigger === 'Manual';
@@ -159,6 +159,7 @@ function newHead(
   });
   const image = imageOfReleases(rollout, imagePolicy);
   const requestedBy = isManual ? requesterOf(rollout, tag).by : undefined;
+  const approvals = storedApprovals(approvalsAtGates, requiredApprovals, rolloutGates, tag);
   const bypass = bypassRecord(rollout, bypassed);
   const recordsHealth = config.bakes && trigger !== 'InitialVersion';
   const knownHealth = recordsHealth ? healthBefore(observed, config, previous) : undefined;
@@ -172,7 +173,7 @@ function newHead(
     triggeredBy: triggeredBy(textFor(requests.deployUser)),
     ...(requestedBy && { requestedBy }),
     ...(message && { reason: message }),
-    ...(storedApprovals.length > 0 && { approvals: storedApprovals }),
+    ...(approvals.length > 0 && { approvals }),
     ...(bypass && { bypass }),
     ...(rolledBackFrom !== undefined && { rolledBackFrom }),
     ...initialBake(trigger, config, bindings.length > 0),

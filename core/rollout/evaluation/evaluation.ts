@@ -2,33 +2,26 @@
  * The version that could come next, and everything that blocks it.
  * A plan computes it for the state before its decision and, if it deploys, again for the state after it.
  */
-import { LISTED } from '../../../api/annotations.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { Blocker, HistoryEntry, RolloutGate, VersionInfo } from '../../../api/types.ts';
+import type { Blocker, HistoryEntry, VersionInfo } from '../../../api/types.ts';
 import { grantedOnly, MAX_OFFERED_VERSIONS } from '../../budget/slotRequest.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
 import { deployCutoff } from '../../health/knownHealth.ts';
 import { parseTime } from '../../kube/time.ts';
 import { imageOfReleases } from '../../policy/imagePolicy.ts';
-import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { checksNotBrokenBy, isUnhealthy } from '../deployment/healthChecks.ts';
 import { blocksAfterFailure, rollbackOf } from '../deployment/rollback.ts';
 import { releasesAfter, type Withdrawal, youngUntil } from '../release/candidates.ts';
 import { evaluateUpstream } from '../upstream/upstreamVerdict.ts';
 import { type BlockerSources, findBlockers, isBlockedBy } from './blockers.ts';
 import { type CopyState, copyBlockers, copyState } from './copy.ts';
-import { evaluateGatesOfVersion, type StoredApproval, storedApproval } from './gatesOfRollout.ts';
+import { evaluateGatesOfVersion } from './gatesOfRollout.ts';
 import { automaticVersions, chooseNext, type NextChoice } from './nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutContext } from './observed.ts';
 import { type ReportedWait, reportedWaits } from './reportedWaits.ts';
 import { evaluateRolloutGates, type Rejection, rejectedBy, rejections, shownBypass } from './rolloutGates.ts';
-import {
-  expiries,
-  type RequiredApprovals,
-  type RolloutGateApprovals,
-  rolloutGateApprovals,
-  verdictsOn,
-} from './versionApprovals.ts';
+import type { StoredApproval } from './storedApprovals.ts';
+import { expiries, type RolloutGateApprovals, rolloutGateApprovals, verdictsOn } from './versionApprovals.ts';
 
 export interface Evaluation extends BlockerSources {
   rejected: Rejection[];
@@ -37,8 +30,8 @@ export interface Evaluation extends BlockerSources {
   automatic: readonly VersionInfo[];
   /** Closed Gates that the version bypasses. */
   bypassed: GateResult[];
-  /** The requests that opened its Gates, and the approvals that Gates and RolloutGates require. */
-  storedApprovals: StoredApproval[];
+  /** The requests and approvals that opened its Gates. */
+  approvalsAtGates: StoredApproval[];
   /** All blockers except budgets: a slot is requested only when nothing else blocks. */
   blockers: Blocker[];
   /** The waits in DeploymentBlocked. */
@@ -57,7 +50,6 @@ const AWAITED_REQUEUE_MS = 10_000;
 
 export function evaluateRollout(context: RolloutContext): Evaluation {
   const { observed, state, config, now } = context;
-  const { rolloutGates } = observed;
   const [head] = state.history;
   const { gateApprovals, rejected, withdrawn, automatic, ...versions } = versionsNow(context);
   const choice = chooseNext(context, { ...versions, automatic });
@@ -75,8 +67,6 @@ export function evaluateRollout(context: RolloutContext): Evaluation {
   const found = findBlockers(sources, context);
   const copy = copyState(observed, state, deployableNow({ choice, blockers: found }));
   const blockers = [...found, ...copyBlockers(copy)];
-  const listings = version === undefined ? [] : rolloutGates.flatMap((gate) => listingOf(gate, version));
-  const storedApprovals = [...required.approvals, ...requiredApprovals.flatMap(countedApprovals), ...listings];
   return {
     ...sources,
     rejected,
@@ -86,7 +76,7 @@ export function evaluateRollout(context: RolloutContext): Evaluation {
     blockers,
     reported: reportedWaits(context, { ...sources, blockers, copy }),
     bypassed: required.bypassed,
-    storedApprovals: storedApprovals.slice(0, MAX_APPROVALS_IN_HISTORY),
+    approvalsAtGates: required.approvals,
     requeueAt: [...required.requeueAt, ...requeueTimes(sources, gateApprovals, now)],
   };
 }
@@ -163,23 +153,4 @@ function checksForNext({ healthChecks }: Observed, head: HistoryEntry | undefine
   return head?.bakeStatus === 'Failed' && !blocksAfterFailure(head, config)
     ? checksNotBrokenBy(head, healthChecks, deployCutoff(head))
     : healthChecks;
-}
-
-/** Requests and approvals of a deployment that the history keeps. */
-const MAX_APPROVALS_IN_HISTORY = 20;
-
-/** The counted approvals of a RolloutGate, for the history. */
-function countedApprovals({ gate, verdict }: RequiredApprovals): StoredApproval[] {
-  return verdict.counted.map((each) => ({
-    kind: 'RolloutGate',
-    gate: gate.metadata.name ?? '',
-    ...storedApproval(each),
-  }));
-}
-
-/** The user who put the version onto the list of a RolloutGate, for the history. */
-function listingOf({ metadata, spec }: RolloutGate, version: string): StoredApproval[] {
-  if (!spec?.allowedVersions?.includes(version)) return [];
-  const listed = listedOn(parseListed(metadata.annotations?.[LISTED]), 'allowedVersions', version);
-  return listed ? [{ kind: 'RolloutGate', gate: metadata.name ?? '', ...storedApproval(listed) }] : [];
 }

@@ -3,10 +3,9 @@
  * those of the objects bound to it. Which of them block a version, and who opened the others.
  */
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
-import type { FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
-import type { Approval } from '../../approval/approvalRecord.ts';
+import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { bindingsOfRollout } from '../../binding/boundObjects.ts';
-import { evaluateGates, type GateResult, limitResults, redactFor } from '../../gate/evaluateGates.ts';
+import { closedOf, evaluateGates, type GateResult, limitResults, redactFor } from '../../gate/evaluateGates.ts';
 import {
   gatesNamedBy,
   gatesOfBinding,
@@ -17,10 +16,10 @@ import {
 } from '../../gate/gateRefs.ts';
 import { gateSelectsRollout, type SelectingGates } from '../../gate/gateSelection.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
-import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { mayBypass } from '../../suspension/bypassGrant.ts';
 import type { RolloutContext } from './observed.ts';
+import { approvalsAtGate, GATES_IN_HISTORY, type StoredApproval } from './storedApprovals.ts';
 import { versionUsers } from './versionApprovals.ts';
 
 /** The Gates that a Rollout requires itself: the named ones, then those that select it. */
@@ -46,8 +45,6 @@ export function gatesOfRollouts(
   if (selectors.isTruncated || refs.length > LIMITS.requiredGates) return { refs: [], limit: LIMIT_OF_GATES };
   return { refs: refs.sort((a, b) => (refKey(a) < refKey(b) ? -1 : 1)), limit };
 }
-
-export type StoredApproval = NonNullable<HistoryEntry['approvals']>[number];
 
 interface VersionGates {
   /** Closed Gates that block the version. */
@@ -81,33 +78,13 @@ export function evaluateGatesOfVersion(
   });
   const evaluated = [...limitResults(requiredGates.limit), ...ofRefs];
   const isBypassed = mayBypass(rollout, state.history[0], version);
-  const closed = redactFor(
-    evaluated.filter(({ open }) => !open),
-    namespace,
-  );
+  const closed = redactFor(closedOf(evaluated), namespace);
   return {
     closed: closed.filter((gate) => !isBypassed(gate)),
     bypassed: closed.filter(isBypassed),
-    approvals: evaluated.slice(0, GATES_IN_HISTORY).flatMap((gate) => approvalsOf(gate, namespace)),
+    approvals: evaluated.slice(0, GATES_IN_HISTORY).flatMap((gate) => approvalsAtGate(gate, namespace)),
     requeueAt: evaluated.flatMap(({ until, approvalsUntil }) =>
       [until, approvalsUntil].filter((at) => at !== undefined),
     ),
   };
-}
-
-/** The number of Gates for which a deployment in the history records the users who opened or bypassed them. */
-export const GATES_IN_HISTORY = 10;
-
-/** The requests and approvals that opened a Gate; of another namespace only the time: that Gate's readers see more. */
-function approvalsOf({ key, ref, openedBy, approvedBy = [] }: GateResult, namespace: string): StoredApproval[] {
-  const given = openedBy ? [openedBy] : approvedBy;
-  const latest = given.at(-1);
-  if (!latest) return [];
-  if (ref?.namespace !== namespace) return [{ gate: key, at: formatTime(latest.at) }];
-  return given.map((each) => ({ gate: key, ...storedApproval(each) }));
-}
-
-/** Time, user and reason in the form of the history. */
-export function storedApproval({ at, by, reason }: Pick<Approval, 'at' | 'reason'> & { by?: string }) {
-  return { at: formatTime(at), ...(by && { by }), ...(reason && { reason: reason.slice(0, LIMITS.reason) }) };
 }
