@@ -15,8 +15,8 @@ export const LOGGED = {
   VersionSet: 'an object takes the version of a Rollout: which',
   Requested: 'a user requests something of a Rollout: a request annotation, or `spec.wantedVersion`',
   RequestUsed: 'a request took effect, and its annotation is removed',
-  HealthTurned: 'the health of a HealthCheck changes: before and after',
-  ScheduleTurned: 'another rule of a RolloutSchedule becomes active, or none',
+  HealthChanged: 'the health of a HealthCheck changes: before and after',
+  ScheduleChanged: 'another rule of a RolloutSchedule becomes active, or none',
 } as const;
 
 export type LoggedReason = keyof typeof LOGGED;

@@ -54,7 +54,7 @@ function healthChange({ subject, answer }: Sync): LoggedChange[] {
   if (status === undefined || status === before) return [];
   return [
     {
-      reason: 'HealthTurned',
+      reason: 'HealthChanged',
       message: `${status} (before: ${typeof before === 'string' ? before : 'unknown'})${message && `: ${message}`}`,
     },
   ];
@@ -70,7 +70,7 @@ function scheduleChange({ subject, answer }: Sync): LoggedChange[] {
   const [before, after] = [subject.status ?? {}, answer.status ?? {}];
   if (before.conditions && sameJson(before.activeRules ?? [], after.activeRules ?? [])) return [];
   const rules = after.activeRules?.length ? `rules ${after.activeRules.join(', ')} are active` : 'no rule is active';
-  return [{ reason: 'ScheduleTurned', message: `${rules}: ${messageOf(after, READY)}` }];
+  return [{ reason: 'ScheduleChanged', message: `${rules}: ${messageOf(after, READY)}` }];
 }
 
 /** The line at level debug: what the sync changes, and the conditions, which explain why nothing changes. */

@@ -23,12 +23,12 @@ describe('at level info', () => {
     [
       'health that turns',
       sync('healthcheck', check({ status: 'Pending' }), { status: { status: 'Unhealthy', message: '0 of 3 Pods' } }),
-      [['HealthTurned', 'Unhealthy (before: Pending): 0 of 3 Pods']],
+      [['HealthChanged', 'Unhealthy (before: Pending): 0 of 3 Pods']],
     ],
     [
       'the first health',
       sync('healthcheck', check(), { status: { status: 'Healthy' } }),
-      [['HealthTurned', 'Healthy (before: unknown)']],
+      [['HealthChanged', 'Healthy (before: unknown)']],
     ],
     [
       'not another message of the same health',
@@ -48,14 +48,14 @@ describe('at level info', () => {
       sync('rolloutschedule', schedule({ conditions: ready('Passing 2 Rollouts') }), {
         status: { activeRules: ['weekend'], conditions: ready('Holding 2 Rollouts') },
       }),
-      [['ScheduleTurned', 'rules weekend are active: Holding 2 Rollouts']],
+      [['ScheduleChanged', 'rules weekend are active: Holding 2 Rollouts']],
     ],
     [
       'and ends',
       sync('rolloutschedule', schedule({ activeRules: ['weekend'], conditions: ready('Holding 2 Rollouts') }), {
         status: { conditions: ready('Passing 2 Rollouts') },
       }),
-      [['ScheduleTurned', 'no rule is active: Passing 2 Rollouts']],
+      [['ScheduleChanged', 'no rule is active: Passing 2 Rollouts']],
     ],
     [
       'not another Rollout of a schedule',
