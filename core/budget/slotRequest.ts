@@ -3,11 +3,11 @@
  * A request is used once: by a commit, or by its end. Both change the status, whose compare-and-swap lets only one
  * happen.
  */
-import { WAITING_FOR_BUDGET } from '../../api/conditions.ts';
+import { READY, WAITING_FOR_BUDGET } from '../../api/conditions.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, Budget, GateSummary, Rollout, Slot, SlotRequest, VersionInfo } from '../../api/types.ts';
-import { type NewCondition, trueCondition } from '../kube/conditions.ts';
+import { findCondition, type NewCondition, trueCondition } from '../kube/conditions.ts';
 import { identityOf, uidFraction } from '../kube/names.ts';
 import { nextRevision } from '../kube/statusRevision.ts';
 import { earliestTime, formatTime, parseTime } from '../kube/time.ts';
@@ -151,7 +151,7 @@ function whyClosed({ status }: Budget, rollout: Rollout, tag: string) {
     isSameImage({ image, tag }, { image: known.image, tag: known.version, digest: known.digest });
   const held = status?.versions?.find((known) => known.held && isSame(known));
   if (held) return { reason: 'VersionHeld', message: `it has failed in ${countOf(held.failed, 'Rollout')}` };
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const ready = findCondition(status?.conditions, READY);
   const isClosed = ready?.status === 'False' && GRANTS_NOTHING.includes(ready.reason);
   return isClosed ? { reason: 'BudgetClosed', message: ready.message } : undefined;
 }
