@@ -66,7 +66,7 @@ export function repairedLabels(
 /**
  * Seconds to the next sync for something that has waited for `waitedMs`: a quarter of the wait, within these limits.
  */
-export function quarterOfWait(waitedMs: number, shortest: number, longest: number): number {
+export function requeueByAge(waitedMs: number, shortest: number, longest: number): number {
   return Math.min(Math.max(waitedMs / 4000, shortest), longest);
 }
 

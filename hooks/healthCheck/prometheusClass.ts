@@ -12,7 +12,7 @@ import {
 } from '../../core/health/prometheus/measurement.ts';
 import { renderQuery } from '../../core/health/prometheus/query.ts';
 import { parseTime } from '../../core/kube/time.ts';
-import { quarterOfWait } from '../hook.ts';
+import { requeueByAge } from '../hook.ts';
 
 /**
  * The time to the next sync while the query is running or queued. It grows with the wait, because then many queries
@@ -57,7 +57,7 @@ export async function measure(
     const waitingSince = Math.max(due, parseTime(metadata.creationTimestamp) ?? Number.NEGATIVE_INFINITY);
     return {
       after: statusWithoutAnswer(status, check, now),
-      requeueAfterSeconds: quarterOfWait(
+      requeueAfterSeconds: requeueByAge(
         now - waitingSince,
         SHORTEST_UNANSWERED_REQUEUE_SECONDS,
         LONGEST_UNANSWERED_REQUEUE_SECONDS,

@@ -9,7 +9,7 @@ import type { Rollout } from '../../api/types.ts';
 import { watchesLabel } from '../../core/health/association.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import { requestIdsOf, usedAnnotations } from '../../core/rollout/evaluation/rolloutRequests.ts';
-import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, quarterOfWait, repairedLabels } from '../hook.ts';
+import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, repairedLabels, requeueByAge } from '../hook.ts';
 
 /**
  * The time to the next sync while a request is pending. Changes of the status, which would show that the request is
@@ -29,7 +29,7 @@ export const rolloutRequestsHook: DecoratorHook<Rollout> = {
     if (used.length > 0) response.resyncAfterSeconds = CONFLICT_REQUEUE_SECONDS;
     else if (Object.keys(requestIdsOf(rollout.metadata.annotations)).length > 0) {
       const requested = parseTime(rollout.metadata.annotations?.[REQUESTED_AT]) ?? 0;
-      response.resyncAfterSeconds ??= quarterOfWait(now - requested, SHORTEST_REQUEUE_SECONDS, LONGEST_REQUEUE_SECONDS);
+      response.resyncAfterSeconds ??= requeueByAge(now - requested, SHORTEST_REQUEUE_SECONDS, LONGEST_REQUEUE_SECONDS);
     }
     return response;
   },
