@@ -60,7 +60,7 @@ export interface GateFacts {
  * would find such a key different at every sync.
  */
 export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFacts, now: EpochMs): GateStatus {
-  const { request, cause, planned, requestedAt, resetToDefaultAt, until } = evaluation;
+  const { request, cause, planned, resetToDefaultAt, until } = evaluation;
   const { receiver, requirers, approvals } = facts;
   // Objects that were read earlier may show the previous state.
   const isStable = hasLasted(gate, evaluation, facts.readAt ?? now);
@@ -69,7 +69,7 @@ export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFa
   const objects = requirers ? requirers.slice(0, REQUIRERS_IN_STATUS) : gate.status?.heldObjects;
   return withoutEmpty({
     observedGeneration: gate.metadata.generation,
-    requestedAt: timeText(requestedAt),
+    requestedAt: timeText(request?.at),
     resetToDefaultAt: timeText(resetToDefaultAt),
     request: request && storedRequest(request),
     planned: planned && storedRequest(planned),

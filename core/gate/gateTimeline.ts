@@ -17,7 +17,6 @@ export interface GateEvaluation {
   until?: EpochMs | undefined;
   /** Identifies the closure: see closureOf. */
   closure?: string | undefined;
-  requestedAt?: EpochMs | undefined;
   resetToDefaultAt?: EpochMs | undefined;
   /** The newest request whose time has come; it may be over. */
   request?: GateRequest | undefined;
@@ -53,7 +52,6 @@ export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
     until,
     closure: state.opened ? undefined : closureOf(timeline, now),
     request: current,
-    requestedAt: current?.at,
     resetToDefaultAt: Number.isFinite(reset) ? reset : undefined,
     cause,
     planned,

@@ -18,12 +18,12 @@ export function gate(spec: Gate['spec'], annotations?: Record<string, string>, m
   });
 }
 
-const TIMES = ['until', 'requestedAt', 'resetToDefaultAt'] as const;
+const TIMES = ['until', 'resetToDefaultAt'] as const;
 
 /** The evaluation, with times in the stored form. */
 export function evaluated(of: Gate, at: string): Record<string, unknown> {
   const { request, cause: _, closure: __, opensByRequest: ___, ...evaluation } = evaluateGate(of, Date.parse(at));
-  const shown: Record<string, unknown> = { ...evaluation };
+  const shown: Record<string, unknown> = { ...evaluation, ...(request && { requestedAt: formatTime(request.at) }) };
   for (const key of TIMES) if (evaluation[key] !== undefined) shown[key] = formatTime(evaluation[key]);
   if (request) shown.request = { ...request, at: formatTime(request.at) };
   return shown;
