@@ -1,6 +1,7 @@
 /** The decision on a write of a Flux object before anything is read: most writes change nothing governed. */
 import { REQUIRED_GATES, UNCOUNTED_ON_FLUX_OBJECTS } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import { LIMIT_OF_ROLLOUTS, LIMIT_TEXTS } from '../gate/gateRefs.ts';
 import { isDeeperThan, sameJson } from '../kube/json.ts';
 import { uniqueRefs, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
@@ -80,10 +81,7 @@ export function tooManyReferencesProblem(object: FluxObject, oldObject: FluxObje
     );
   }
   if (!managedFieldsOf(object).tooMany || (oldObject && managedFieldsOf(oldObject).tooMany)) return undefined;
-  return (
-    `metadata.annotations name more than ${LIMITS.boundRollouts} Rollouts or ${LIMITS.managedFields} variables ` +
-    '(limits boundRollouts, managedFields): name fewer.'
-  );
+  return `${LIMIT_TEXTS[LIMIT_OF_ROLLOUTS]}.`;
 }
 
 /** The sentence that denies a write which names Gates of other namespaces that the object did not name before. */

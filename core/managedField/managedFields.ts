@@ -57,7 +57,7 @@ export function managedFieldsOf(object: Annotated): ManagedFields {
   else if (BOUND_ROLLOUT in annotations)
     problems.push(`${BOUND_ROLLOUT} has no effect on a ${object.kind}: a Rollout manages no field of it`);
   const all = uncontestedFields(claims, problems, 'spec.ref.tag');
-  const fields = withinLimits(all, problems);
+  const fields = withinLimits(all);
   return { fields, problems: problems.slice(0, MAX_PROBLEMS), ...(fields.length < all.length && { tooMany: true }) };
 }
 
@@ -187,18 +187,9 @@ function claimProblems(claims: readonly Claim[], field: string): string[] {
   return [`Rollouts ${all} claim ${field}, so none sets it: keep only one of them in the annotations`];
 }
 
-function withinLimits(fields: ManagedField[], problems: string[]): ManagedField[] {
+function withinLimits(fields: readonly ManagedField[]): ManagedField[] {
   const rollouts = new Set([...new Set(fields.map((field) => field.rollout))].slice(0, LIMITS.boundRollouts));
-  const kept = fields.filter((field) => rollouts.has(field.rollout));
-  if (kept.length < fields.length)
-    problems.unshift(
-      `the object names more than ${LIMITS.boundRollouts} Rollouts (limit boundRollouts): it counts as held`,
-    );
-  if (kept.length > LIMITS.managedFields)
-    problems.unshift(
-      `the object has more than ${LIMITS.managedFields} managed variables (limit managedFields): it counts as held`,
-    );
-  return kept.slice(0, LIMITS.managedFields);
+  return fields.filter((field) => rollouts.has(field.rollout)).slice(0, LIMITS.managedFields);
 }
 
 // Reading and writing managed fields. The functions return new objects and change none in place.

@@ -36,8 +36,7 @@ it('an object with more marked variables than the limit counts as held, with the
   const object = kustomization({ annotations });
   const context = { gates: gatesByName(), selectors: NO_SELECTORS, now: NOW };
   expect(managedFieldsOf(object).fields).toHaveLength(LIMITS.managedFields);
-  expect(managedFieldsOf(object).problems[0]).toContain(`more than ${LIMITS.managedFields} managed variables`);
-  expect(evaluateObjectGates(object, context).closed).toHaveLength(1);
+  expect(evaluateObjectGates(object, context).closed[0]?.message).toContain(`${LIMITS.managedFields} variables`);
   expect(tooManyReferencesProblem(object, undefined)).toContain(`${LIMITS.managedFields} variables`);
   expect(size(makeBinding(object, gates, undefined))).toBeLessThan(100_000);
 });
