@@ -221,6 +221,8 @@ export interface SharedReads {
    * 0: a read that begins after this call; other such calls that come before it begins share it.
    */
   recent<T>(maxAgeMs: number, key: string, read: () => Promise<T>): Promise<T>;
+  /** The result; undefined if it isn't available in time. */
+  withinMs<T>(ms: number, reading: Promise<T>): Promise<T | undefined>;
 }
 
 /** Installation-wide choices; see server/config.ts for the environment variables. */

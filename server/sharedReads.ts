@@ -79,5 +79,12 @@ export function createSharedReads(clock: () => number, ownTurn = createTurns()):
       answer.then(end, fail);
       return answer;
     },
+    withinMs<T>(ms: number, reading: Promise<T>) {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<undefined>((resolve) => {
+        timer = setTimeout(resolve, ms, undefined);
+      });
+      return Promise.race([reading, late]).finally(() => clearTimeout(timer));
+    },
   };
 }

@@ -76,7 +76,9 @@ describe('a hook', () => {
     const broken = () => {
       throw new TypeError('ours');
     };
-    await expect(sync(namedGate({}), { sharedReads: { recent: broken } })).rejects.toThrow(new TypeError('ours'));
+    await expect(sync(namedGate({}), { sharedReads: { recent: broken, withinMs: broken } })).rejects.toThrow(
+      new TypeError('ours'),
+    );
   });
 });
 

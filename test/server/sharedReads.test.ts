@@ -145,3 +145,9 @@ it('keeps no more answers than take 64 MiB, of whatever kind: the oldest are rea
   await recent(1000, '0');
   expect(keys).toEqual(['0', '1', '2', '0']);
 });
+
+it('a read is not waited for longer than its caller can', async () => {
+  const { withinMs } = createSharedReads(() => 0);
+  expect(await withinMs(1, new Promise(() => {}))).toBeUndefined();
+  expect(await withinMs(60_000, Promise.resolve('fine'))).toBe('fine');
+});

@@ -131,7 +131,7 @@ const MAX_LIST_MS = 2500;
 async function readAllRequiring(gate: Gate, version: string, call: WebhookCall): Promise<Rollout[] | string> {
   const { namespace: home } = identityOf(gate);
   const lists = Promise.all([readRequiring(true, call), readRolloutsIn(home, call)]);
-  const [known, own] = (await withinMs(MAX_LIST_MS, lists)) ?? [];
+  const [known, own] = (await call.sharedReads.withinMs(MAX_LIST_MS, lists)) ?? [];
   if (!known || !own || own.isTruncated)
     return nameRolloutText('the Rollouts that require this Gate cannot be listed', version);
   const { rollouts, namespaces } = known.of(gate);
@@ -146,17 +146,11 @@ async function readAllRequiring(gate: Gate, version: string, call: WebhookCall):
   return requiringAmong(gate, found, namespaces);
 }
 
-/** The result; undefined if it isn't available in time. */
-async function withinMs<T>(ms: number, reading: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, ms, undefined);
-  });
-  return Promise.race([reading, late]).finally(() => clearTimeout(timer));
-}
+/** Characters of a user's text in a message. */
+const MAX_QUOTED_CHARACTERS = 128;
 
 function nameRolloutText(why: string, version: string): string {
-  return `${why}: name the Rollout too, as <namespace>/<rollout>:${version.slice(0, 128)}`;
+  return `${why}: name the Rollout too, as <namespace>/<rollout>:${version.slice(0, MAX_QUOTED_CHARACTERS)}`;
 }
 
 /**
@@ -165,7 +159,7 @@ function nameRolloutText(why: string, version: string): string {
  */
 function targetAmong(rollouts: readonly Rollout[], version: string, named: string | undefined): ApprovalTarget {
   if (!rollouts[0]) {
-    const which = named === undefined ? 'no Rollout' : `no Rollout '${named.slice(0, 128)}'`;
+    const which = named === undefined ? 'no Rollout' : `no Rollout '${named.slice(0, MAX_QUOTED_CHARACTERS)}'`;
     return { problem: `${which} requires this Gate: name the Gate in the Rollout's spec.gates, or select the Rollout` };
   }
   const nameOf = (each: Rollout) => refKey(identityOf(each));
