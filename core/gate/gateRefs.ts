@@ -44,10 +44,11 @@ export function requiredIn<Ref extends NamespacedName>(stored: readonly Ref[]): 
   return { refs: stored.filter((ref) => !isLimit(refKey(ref))), limit: stored.map(refKey).find(isLimit) };
 }
 
-/** All of these Gates, each once. Of several limits one counts, always the same. */
+/** All of these Gates, each once, without `selected`. Of several limits one counts, always the same. */
 export function unionOf(all: readonly RequiredGates[]): RequiredGates {
+  const refs = all.flatMap((each) => each.refs.map(({ namespace, name }) => ({ namespace, name })));
   return {
-    refs: uniqueRefs(all.flatMap(({ refs }) => refs)),
+    refs: uniqueRefs(refs),
     limit: all.flatMap(({ limit }) => limit ?? []).sort()[0],
   };
 }

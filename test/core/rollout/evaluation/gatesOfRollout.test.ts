@@ -12,12 +12,12 @@ const rollout = (names: string[] = [], labels: Record<string, string> = {}) =>
     metadata: { labels },
     spec: { releasesImagePolicy: {}, gates: names.map((name) => ({ name })) },
   });
-const binding = (gate: string) =>
+const binding = (gate: string, selected?: true) =>
   objectOf('FluxBinding', 'apps/b', {
     spec: {
       target: { apiVersion: 'v1', kind: 'Kustomization', name: 'app', uid: 'u' },
       fields: [{ rollout: 'app' }],
-      gates: [{ namespace: 'apps', gate }],
+      gates: [{ namespace: 'apps', gate, ...(selected && { selected }) }],
     },
   });
 const seen = (...gates: ReturnType<typeof selecting>[]) => ({ gates, namespaceLabels: {} });
@@ -31,6 +31,10 @@ describe('the Gates to pass', () => {
       seen(selecting('s'), selecting('z')),
     );
     expect(names(all)).toEqual(['a', 'b', 's', 'z']);
+  });
+
+  it('have a name and a namespace, which statuses refer to', () => {
+    expect(gatesOfRollouts([rollout()], [binding('a', true)], seen()).refs).toEqual([{ namespace: 'apps', name: 'a' }]);
   });
 
   it('at the limit are evaluated, beyond it they count as one closed Gate', () => {
