@@ -7,6 +7,7 @@ import { BOUND_KINDS, FLUX_BINDINGS, GATES } from '../api/kinds.ts';
 import type { NamespacedName } from '../api/kubernetes.ts';
 import type { ClusterReader, HookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
+import { boundLabel } from '../core/binding/bindingSpec.ts';
 import {
   isLabelledBefore,
   listOfGatesLabelledBefore,
@@ -14,7 +15,7 @@ import {
   type SelectingGates,
   selectingGateLists,
 } from '../core/gate/gateSelection.ts';
-import { boundLabel, byRefKey, refKey } from '../core/kube/names.ts';
+import { byRefKey, refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { inParallel } from './inParallel.ts';
 import { namespaceLabels, objectsOfKinds } from './objectReads.ts';

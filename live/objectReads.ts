@@ -4,7 +4,7 @@ import { apiVersionOf, BOUND_KINDS, KINDS, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, 
 import type { AnyObject, KubeObject, NamespacedName, ObjectName } from '../api/kubernetes.ts';
 import type { ClusterReader, Cut, HookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
-import { memoryLimit } from '../core/kube/memoryLimit.ts';
+import { memoryLimit } from '../core/collection/memoryLimit.ts';
 import { refKey } from '../core/kube/names.ts';
 import {
   consentingRollouts,

@@ -3,8 +3,8 @@ import { apiVersionOf, FLUX_BINDINGS, GOVERNED_KINDS, NAMESPACES, ROLLOUTS, reso
 import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
 import type { ClusterReader, Cut, HookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
+import { memoryLimit } from '../core/collection/memoryLimit.ts';
 import { type RequiringObjects, requiringIndex } from '../core/gate/requirers.ts';
-import { memoryLimit } from '../core/kube/memoryLimit.ts';
 import { identityOf, refKey } from '../core/kube/names.ts';
 import { reachMetadata } from '../core/suspension/unreachedObjects.ts';
 import { listKept } from './objectReads.ts';

@@ -1,6 +1,6 @@
 /** The port `SharedReads`: reads that several callers share. */
 import type { SharedReads } from '../api/ports.ts';
-import { memoryBytes } from '../core/kube/memoryLimit.ts';
+import { memoryBytes } from '../core/collection/memoryLimit.ts';
 import { Lru } from './lru.ts';
 import { createTurns } from './turns.ts';
 

@@ -29,8 +29,8 @@ const MAY_IMPORT: Record<string, [files: string, packages?: RegExp]> = {
   copy: ['api core'],
   audit: ['api core'],
   // Implements the ports, and decides nothing.
-  server: ['api core/kube core/text', ANY],
-  'server/cluster': ['api core/kube core/text server', /./],
+  server: ['api core/collection core/kube core/text', ANY],
+  'server/cluster': ['api core/collection core/kube core/text server', /./],
   // Programs of a cluster join the folders.
   'main.ts': ['api core hooks webhooks server', ANY],
   'receiver/main.ts': ['api core receiver server', ANY],

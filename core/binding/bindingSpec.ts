@@ -1,9 +1,9 @@
 /** The FluxBinding of one Flux object: its Rollouts, the Gates that it requires, and the observed deployments. */
-import { RESUME_LABEL } from '../../api/annotations.ts';
+import { BOUND_LABEL_SUFFIX, RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { FluxBinding, FluxBindingSpec } from '../../api/types.ts';
-import { boundLabel, objectName } from '../kube/names.ts';
+import { objectName, shortHash } from '../kube/names.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
 import { sourceOf } from '../managedField/source.ts';
 import { awaitedApply, resumeLabel } from '../suspension/applier.ts';
@@ -64,4 +64,14 @@ export function makeBinding(
     },
     spec,
   };
+}
+
+/** Kubernetes' limit for the part of a label's key before the slash, in characters. */
+const MAX_LABEL_PREFIX = 253;
+
+/** The key of the label that a FluxBinding has for each of its Rollouts. The value is empty. */
+export function boundLabel(rollout: string): string {
+  const [prefix = ''] = BOUND_LABEL_SUFFIX.split('/');
+  const isLegal = rollout.length + 1 + prefix.length <= MAX_LABEL_PREFIX;
+  return `${isLegal ? rollout : shortHash(rollout)}.${BOUND_LABEL_SUFFIX}`;
 }

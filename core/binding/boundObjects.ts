@@ -9,9 +9,10 @@ import type { ObjectName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
 import { bindingGates } from '../gate/gateRefs.ts';
 import type { SelectingGates } from '../gate/gateSelection.ts';
-import { boundLabel, objectName } from '../kube/names.ts';
+import { objectName } from '../kube/names.ts';
 import { objectsOfRollout } from '../managedField/managedFields.ts';
 import { type RefRules, requiredGates } from '../objectGates/objectGates.ts';
+import { boundLabel } from './bindingSpec.ts';
 
 /**
  * The FluxBindings of the objects that are bound to the Rollout, by their fields or their label. The label counts too

@@ -1,13 +1,11 @@
 /** Names of objects: as keys, in annotations, and shortened to fit into a label or a name. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { BOUND_LABEL_SUFFIX } from '../../api/annotations.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import { LIMITS } from '../limits.ts';
 
 /** Kubernetes' limits, in characters. */
 const MAX_LABEL_VALUE = 63;
-const MAX_LABEL_PREFIX = 253;
 const MAX_OBJECT_NAME = 253;
 
 /** Namespace and name of an object, empty if it has none. */
@@ -102,13 +100,6 @@ export function uidFraction(uid = ''): number {
 export function labelValue(name: string): string {
   if (name.length <= MAX_LABEL_VALUE) return name;
   return `${name.slice(0, MAX_LABEL_VALUE - 17).replace(/[^a-z0-9]+$/, '')}-${shortHash(name)}`;
-}
-
-/** The key of the label that a FluxBinding has for each of its Rollouts. The value is empty. */
-export function boundLabel(rollout: string): string {
-  const [prefix = ''] = BOUND_LABEL_SUFFIX.split('/');
-  const isLegal = rollout.length + 1 + prefix.length <= MAX_LABEL_PREFIX;
-  return `${isLegal ? rollout : shortHash(rollout)}.${BOUND_LABEL_SUFFIX}`;
 }
 
 /**

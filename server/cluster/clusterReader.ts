@@ -1,7 +1,7 @@
 /** Live reads, the implementation of the port `ClusterReader`. */
 import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
-import { LIST_BYTES, memoryLimit } from '../../core/kube/memoryLimit.ts';
+import { LIST_BYTES, memoryLimit } from '../../core/collection/memoryLimit.ts';
 import { createSharedReads } from '../sharedReads.ts';
 import { createDiscovery } from './apiDiscovery.ts';
 import { isApiError, tooLarge } from './apiError.ts';

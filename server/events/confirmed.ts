@@ -5,7 +5,7 @@
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Count } from '../../api/metrics.ts';
 import type { ClusterReader, ConfirmedEvents, EventRecord, EventSink, Metrics, StoredFact } from '../../api/ports.ts';
-import { memoryBytes } from '../../core/kube/memoryLimit.ts';
+import { memoryBytes } from '../../core/collection/memoryLimit.ts';
 
 /** The wait before each read. The API server stores the object only after our answer. */
 const WAITS_MS = [200, 1000, 5000];

@@ -1,7 +1,7 @@
 /** Request bodies, counted as they arrive: Content-Length is ignored, and nothing is decompressed. */
 import type { IncomingMessage } from 'node:http';
 import type { UnreadBody } from '../../api/ports.ts';
-import { jsonMemory } from '../../core/kube/memoryLimit.ts';
+import { jsonMemory } from '../../core/collection/memoryLimit.ts';
 import type { FairShare, Part } from './fairShare.ts';
 import { SERVER_LIMITS } from './serverLimits.ts';
 import { BEGINNING_BYTES } from './subject.ts';

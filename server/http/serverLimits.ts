@@ -1,6 +1,6 @@
 /** The limits of one process. docs/reference/limits.md is generated from this table. */
 import { MAX_REQUEST_BYTES } from '../../api/metacontroller.ts';
-import { LIST_BYTES } from '../../core/kube/memoryLimit.ts';
+import { LIST_BYTES } from '../../core/collection/memoryLimit.ts';
 
 export const SERVER_LIMITS = {
   /** Bytes of the body of a hook or admission request. A larger one is answered with 413. */

@@ -1,6 +1,6 @@
 /** HTTP requests with limits of time (by a signal), size (while reading), and number and hosts of redirects. */
 import { type Dispatcher, fetch, type Headers, type Response } from 'undici';
-import { jsonMemory } from '../../core/kube/memoryLimit.ts';
+import { jsonMemory } from '../../core/collection/memoryLimit.ts';
 import { RegistryError } from './error.ts';
 
 export const MAX_REDIRECTS = 3;

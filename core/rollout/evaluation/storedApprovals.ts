@@ -27,7 +27,10 @@ export function storedApprovals(
 }
 
 /** The requests and approvals that opened a Gate; of another namespace only the time: that Gate's readers see more. */
-export function approvalsAtGate({ key, ref, openedBy, approvedBy = [] }: GateResult, namespace: string): StoredApproval[] {
+export function approvalsAtGate(
+  { key, ref, openedBy, approvedBy = [] }: GateResult,
+  namespace: string,
+): StoredApproval[] {
   const given = openedBy ? [openedBy] : approvedBy;
   const latest = given.at(-1);
   if (!latest) return [];

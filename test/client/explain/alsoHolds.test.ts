@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import type { FluxBinding, Gate, Rollout } from '../../../api/types.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
+import { boundLabel } from '../../../core/binding/bindingSpec.ts';
 import { formatAcceptedRequests } from '../../../core/gate/gateRequests.ts';
-import { boundLabel } from '../../../core/kube/names.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');

@@ -4,7 +4,7 @@ import { GATE_UNTIL } from '../../../api/annotations.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { boundLabel } from '../../../core/kube/names.ts';
+import { boundLabel } from '../../../core/binding/bindingSpec.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const at = (time: string) => `2026-03-01T${time}Z`;

@@ -1,7 +1,7 @@
 /** Bound objects whose FluxBinding in Metacontroller's cache is missing or behind. */
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import { boundLabel } from '../../../core/kube/names.ts';
+import { boundLabel } from '../../../core/binding/bindingSpec.ts';
 import { imagePolicy, rollout } from './call.ts';
 import { deployed, freeze, sync } from './sync.ts';
 

@@ -3,7 +3,7 @@
  * and `settled` are `sync` and `settle`, then `expect`.
  */
 import type { HistoryEntry, RolloutStatus } from '../../../api/types.ts';
-import { boundLabel } from '../../../core/kube/names.ts';
+import { boundLabel } from '../../../core/binding/bindingSpec.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { ref } from '../../../dev/actors/objects.ts';
 import { type Data, NAMESPACE, STEPS as SHARED } from '../../../dev/sim/steps.ts';

@@ -1,7 +1,7 @@
 /** A reference to a missing Gate: allowed writes of it and of the Rollout. */
 import { describe, expect, it } from 'vitest';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
-import { boundLabel } from '../../../core/kube/names.ts';
+import { boundLabel } from '../../../core/binding/bindingSpec.ts';
 import { validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { object, rollout } from '../../hooks/rollout/call.ts';
 import { call, write } from './call.ts';

@@ -1,7 +1,7 @@
 /** A Gate that selects a Rollout, or an object bound to it, blocks writes that would bypass it. */
 import { describe, expect, it } from 'vitest';
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';
-import { boundLabel } from '../../../core/kube/names.ts';
+import { boundLabel } from '../../../core/binding/bindingSpec.ts';
 import { validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { rollout } from '../../hooks/rollout/call.ts';
 import { freeze, labelledBefore, selecting } from '../../hooks/rollout/sync.ts';
