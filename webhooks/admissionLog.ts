@@ -11,7 +11,7 @@ import type { Consideration, LoggedDecision, Subject } from '../api/ports.ts';
 import type { Rollout } from '../api/types.ts';
 import { childOf } from '../core/kube/json.ts';
 import { deploymentText, parseDeployments } from '../core/managedField/deployment.ts';
-import { parseState } from '../core/objectGates/objectState.ts';
+import { readState } from '../core/objectGates/objectState.ts';
 import type { AdmissionDecision } from './response.ts';
 
 /** The time for which an equal denial isn't logged again: controllers repeat a denied write. */
@@ -83,14 +83,14 @@ const STATES = {
 
 function fluxChanges(after: AnyObject, before: AnyObject | null | undefined): Change[] {
   const [was, is] = [annotation(before, GATE_STATE), annotation(after, GATE_STATE)];
-  const state = is === was ? undefined : parseState(is);
+  const [state, stateBefore] = [after, before ?? undefined].map(readState);
   const changes: Change[] = [];
   // An object whose first Gate is open wasn't held before.
-  if (state && (state.is !== 'open' || parseState(was))) {
+  if (state && is !== was && (state.is !== 'open' || stateBefore)) {
     const [reason, text] = STATES[state.is];
     changes.push({ reason, message: `${text}${'gates' in state ? `: ${state.gates.join(', ')}` : ''}` });
   }
-  if (is === undefined && parseState(was)) changes.push({ reason: 'Resumed', message: 'it no longer requires a Gate' });
+  if (is === undefined && stateBefore) changes.push({ reason: 'Resumed', message: 'it no longer requires a Gate' });
   const deployed = annotation(after, DEPLOYED);
   if (deployed !== undefined && deployed !== annotation(before, DEPLOYED)) {
     const versions = parseDeployments(deployed).map(deploymentText);

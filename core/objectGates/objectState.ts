@@ -8,6 +8,8 @@
  *   twice in one second;
  * - `bypassed: ns/a@<closure>`: a user bypassed the Gates, and the object runs behind them;
  * - `bypassing: ns/a@<closure>`: the object runs behind them for one deployment (bypassGrant.ts).
+ *
+ * A decorator's trigger may have a minute after `open` or the Gates of `closed`: `open@<minute>`.
  */
 import { AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import { READY } from '../../api/conditions.ts';
@@ -25,6 +27,9 @@ export type ObjectState =
 /** Stands in a list of closed Gates for references that name no Gate. */
 export const INVALID_REFERENCE = '(invalid)';
 
+/** Separates the state from the minute of a trigger. No Gate's name contains it. */
+export const BEFORE_MINUTE = '@';
+
 /** Limit for a list of Gates in an annotation: the object's other annotations need room too. */
 export const MAX_GATE_LIST_CHARACTERS = 16_384;
 
@@ -38,11 +43,9 @@ export function formatState(state: ObjectState): string {
 
 /** The state of the object; undefined if it has none, or the annotation has another format. */
 export function readState(object: Pick<KubeObject, 'metadata'> | undefined): ObjectState | undefined {
-  return parseState(object?.metadata.annotations?.[GATE_STATE]);
-}
-
-export function parseState(text: string | undefined): ObjectState | undefined {
-  const [, is, rest = ''] = /^(open|opening|closed|bypassed|bypassing)(?:: (.*))?$/.exec(text ?? '') ?? [];
+  const text = object?.metadata.annotations?.[GATE_STATE] ?? '';
+  const [state = ''] = /^(?:open|closed)\b/.test(text) ? text.split(BEFORE_MINUTE) : [text];
+  const [, is, rest = ''] = /^(open|opening|closed|bypassed|bypassing)(?:: (.*))?$/.exec(state) ?? [];
   if (is === 'open') return { is };
   // As `formatState` cuts it. A longer list is a tenant's.
   if (is === 'closed' && rest.length > MAX_GATE_LIST_CHARACTERS) return { is, gates: [LIMIT_OF_GATES] };

@@ -6,7 +6,7 @@
  */
 import { AWAITS_ARTIFACT, GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus } from '../../api/types.ts';
 import { LIMIT_OF_GATES } from '../gate/gateRefs.ts';
 import { annotateAll, triggerValue, withMinute } from '../kube/annotate.ts';
@@ -14,6 +14,7 @@ import { earliestTime } from '../kube/time.ts';
 import { isApplyBy } from '../kube/writers.ts';
 import { evaluateObjectGates, type GateContext, type ObjectGates, selectedByText } from '../objectGates/objectGates.ts';
 import {
+  BEFORE_MINUTE,
   formatState,
   isBypassedByUser,
   isSuspendedByUs,
@@ -82,14 +83,6 @@ function stateOnceOpen(object: FluxObject, { all }: ObjectGates, now: EpochMs): 
 /** The state to write on an object that is not suspended or resumed as it requires; undefined if it is written. */
 function stateTrigger(object: FluxObject, state: string, now: EpochMs): string | undefined {
   return triggerValue(object.metadata.annotations?.[GATE_STATE], state, BEFORE_MINUTE, now);
-}
-
-const BEFORE_MINUTE = '@';
-
-/** Whether the object is still suspended with the mark of an opening, which the webhook has not seen. */
-export function isOpeningUnseen({ metadata: { annotations = {} } }: Pick<KubeObject, 'metadata'>): boolean {
-  if (annotations[SUSPENDED] === undefined || annotations[AWAITS_ARTIFACT] !== undefined) return false;
-  return annotations[GATE_STATE]?.split(BEFORE_MINUTE)[0] === formatState({ is: 'open' });
 }
 
 /**

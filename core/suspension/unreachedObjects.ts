@@ -12,7 +12,6 @@ import { gateSelects, requirerText } from '../gate/gateSelection.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { readState } from '../objectGates/objectState.ts';
 import { applierOf } from './applier.ts';
-import { isOpeningUnseen } from './suspension.ts';
 
 interface Unheld extends ObjectName {
   reason: 'NotMarked' | 'NotSuspended';
@@ -92,9 +91,11 @@ const NOT_SUSPENDED = {
 export function unresumedOf(gate: Gate, objects: readonly KubeObject[], namespaces: Namespaces): Unresumed[] {
   const key = refKey(identityOf(gate));
   return withReasons(objects, (object) => {
-    const state = object.metadata.annotations?.[SUSPENDED] === undefined ? undefined : readState(object);
+    const { [SUSPENDED]: suspended, [AWAITS_ARTIFACT]: awaits } = object.metadata.annotations ?? {};
+    const state = suspended === undefined ? undefined : readState(object);
     const isStillClosed = state?.is === 'closed' && state.gates.every((each) => each === key);
-    const isNotResumed = isStillClosed || isOpeningUnseen(object);
+    // The webhook has not seen the trigger: it would have resumed the object.
+    const isNotResumed = isStillClosed || (state?.is === 'open' && awaits === undefined);
     if (!(isNotResumed || state?.is === 'opening') || !requires(object, gate, namespaces)) return undefined;
     const applier = applierOf(object as FluxObject);
     if (isNotResumed || !applier)
