@@ -67,10 +67,8 @@ function willConflict(object: FluxObject, oldObject: FluxObject): boolean {
 /** The sentence that denies a write that names too much to be evaluated; undefined if it doesn't. */
 export function tooManyReferencesProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   for (const field of ['annotations', 'labels'] as const) {
-    const [count, before] = [object, oldObject].map(
-      (each) => Object.keys(each?.metadata[field] ?? {}).filter((key) => !UNCOUNTED_ON_FLUX_OBJECTS.has(key)).length,
-    );
-    if (count! > LIMITS[field] && count! > before!)
+    const count = countOfKeys(object.metadata[field]);
+    if (count > LIMITS[field] && count > countOfKeys(oldObject?.metadata[field]))
       return `metadata.${field} has ${count} entries, and at most ${LIMITS[field]} are allowed: remove some.`;
   }
   const named = [object, ...(oldObject ? [oldObject] : [])].flatMap((each) => gatesInAnnotation(each).refs);
@@ -82,6 +80,10 @@ export function tooManyReferencesProblem(object: FluxObject, oldObject: FluxObje
   }
   if (!managedFieldsOf(object).tooMany || (oldObject && managedFieldsOf(oldObject).tooMany)) return undefined;
   return `${LIMIT_TEXTS[LIMIT_OF_ROLLOUTS]}.`;
+}
+
+function countOfKeys(entries: Record<string, string> | undefined): number {
+  return Object.keys(entries ?? {}).filter((key) => !UNCOUNTED_ON_FLUX_OBJECTS.has(key)).length;
 }
 
 /** The sentence that denies a write which names Gates of other namespaces that the object did not name before. */

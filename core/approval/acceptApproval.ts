@@ -6,7 +6,7 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule } from '../../api/types.ts';
-import { goJsonBytes } from '../kube/json.ts';
+import { goJsonBytes, sameJson } from '../kube/json.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { isServiceAccount } from '../kube/users.ts';
@@ -90,7 +90,7 @@ export function acceptApproval(
     [keys.record]: formatApprovals(record),
   };
   const [rule, oldRule] = [object.spec?.approvals, old?.spec?.approvals];
-  const invalid = rule && JSON.stringify(rule) !== JSON.stringify(oldRule) ? ruleProblem(rule) : undefined;
+  const invalid = rule && !sameJson(rule, oldRule) ? ruleProblem(rule) : undefined;
   const failure = notDone === undefined ? undefined : `not ${notDone}`;
   const problem = invalid ?? (isByServiceAccount ? undefined : failure);
   const ignored = failure !== undefined && isByServiceAccount ? [failure] : [];
