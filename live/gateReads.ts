@@ -32,25 +32,25 @@ export async function readGates(
 
 /** The most Gates that are read one by one. For more, all Gates are listed, unless these are too large. */
 const MAX_GATE_READS = 3;
-/**
- * The maximum age if many Gates are named, even if a lower one is requested: a tenant can name many Gates on many
- * objects.
- */
-const MANY_GATES_MAX_AGE_MS = 1000;
+/** The maximum age of a Gate: one read serves all objects that require it. */
+const GATE_MAX_AGE_MS = 1000;
 const ALL_GATES = { ...GATES, atMost: LIMITS.listedAllGates, maxBytes: LIMITS.selectingGatesBytes };
 
-/** The existing Gates of these names, at most `maxAgeMs` old, or a second if many are named. */
+/**
+ * The existing Gates of these names, at most a second old.
+ * @param maxAgeMs a lower age, unless many Gates are named: a tenant can name many Gates on many objects
+ */
 export async function recentGates(
   refs: readonly NamespacedName[],
-  maxAgeMs: number,
   { cluster, sharedReads }: Pick<HookCall, 'cluster' | 'sharedReads'>,
+  maxAgeMs = GATE_MAX_AGE_MS,
 ): Promise<Gate[]> {
   const areMany = refs.length > MAX_GATE_READS;
   if (areMany) {
-    const all = await sharedReads.recent(MANY_GATES_MAX_AGE_MS, 'gates', () => listAllGates(cluster));
+    const all = await sharedReads.recent(GATE_MAX_AGE_MS, 'gates', () => listAllGates(cluster));
     if (all) return refs.flatMap((ref) => all.get(refKey(ref)) ?? []);
   }
-  const longestMs = areMany ? Math.max(maxAgeMs, MANY_GATES_MAX_AGE_MS) : maxAgeMs;
+  const longestMs = areMany ? GATE_MAX_AGE_MS : maxAgeMs;
   const read = (ref: NamespacedName) =>
     sharedReads.recent(longestMs, `gate ${refKey(ref)}`, () => readGates([ref], cluster));
   return (await inParallel(refs, read)).flatMap((gates) => [...gates.values()]);

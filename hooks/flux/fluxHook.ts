@@ -31,6 +31,9 @@ import { recentGates } from '../../live/gateReads.ts';
 import { namedRules } from '../customizeRules.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';
 
+/** The maximum age of a Gate that the object's marks contradict: a freeze may have marked the object since. */
+const DOUBTED_GATE_MAX_AGE_MS = 200;
+
 export const fluxHook: DecoratorHook<FluxObject> = {
   /**
    * Metacontroller caches the answer by generation. Until the generation changes, Rollouts that the annotations name
@@ -73,19 +76,14 @@ export const fluxHook: DecoratorHook<FluxObject> = {
   },
 };
 
-/** The maximum age of a Gate: one read serves all objects that require it. */
-const GATE_MAX_AGE_MS = 1000;
-/** The maximum age if the object's marks contradict the Gate: a freeze may have marked the object since. */
-const DOUBTED_GATE_MAX_AGE_MS = 200;
-
 /** The Gates that the object's annotations record, which this decorator doesn't relate. */
 async function readRecordedGates(object: FluxObject, call: HookCall): Promise<{ gates: ObjectGates; found: Gate[] }> {
   const refs = recordedRefs(object, call.settings);
-  const read = async (maxAgeMs: number) => {
-    const found = await recentGates(refs, maxAgeMs, call);
+  const read = async (maxAgeMs?: number) => {
+    const found = await recentGates(refs, call, maxAgeMs);
     return { found, gates: evaluateRecordedGates(object, byRefKey(found), call.settings, call.now) };
   };
-  const known = await read(GATE_MAX_AGE_MS);
+  const known = await read();
   return refs.length === 0 || fitsGates(object, known.gates) ? known : read(DOUBTED_GATE_MAX_AGE_MS);
 }
 

@@ -30,8 +30,6 @@ const MAX_GATE_NAMESPACES = 3;
 const UNRELATED_REQUEUE_SECONDS = 2;
 /** The interval for an object with Gates in more namespaces than have rules: some are never related. */
 const NEVER_RELATED_REQUEUE_SECONDS = 10;
-/** The maximum age of an unrelated Gate: one read serves all its objects. */
-const UNRELATED_MAX_AGE_MS = 1000;
 /**
  * The longest until the next sync of an object that a Gate may hold.
  * Metacontroller drops an event if its customize call fails, for instance while this server restarts.
@@ -70,7 +68,7 @@ export const holdHook: DecoratorHook<FluxObject> = {
     const isNeverRelated = namedRules(GATES, refs).length > MAX_GATE_NAMESPACES;
     const [namespaceLabels, unrelatedGates] = await Promise.all([
       homeLabels(object.metadata.namespace ?? '', related, relatedGates, cluster),
-      recentGates(unrelatedRefs, UNRELATED_MAX_AGE_MS, { cluster, sharedReads }),
+      recentGates(unrelatedRefs, { cluster, sharedReads }),
     ]);
     const gates = byRefKey([...relatedGates, ...unrelatedGates]);
     const { noCrossNamespaceRefs } = settings;
