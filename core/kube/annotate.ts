@@ -33,11 +33,8 @@ export function withMinute(value: string, separator: string, now: EpochMs): stri
   return `${value}${separator}${minuteOf(now)}`;
 }
 
-/**
- * The object with these labels; a label that is undefined is removed. If nothing changes, the result is the same
- * object.
- */
-export function label<T extends AnyObject>(object: T, labels: Record<string, string | undefined>): T {
+/** The object with several labels set, or without those that are undefined. */
+export function labelAll<T extends AnyObject>(object: T, labels: Record<string, string | undefined>): T {
   return Object.entries(labels).reduce((before, [key, value]) => withValue(before, 'labels', key, value), object);
 }
 

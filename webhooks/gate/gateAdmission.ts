@@ -17,7 +17,7 @@ import { acceptRequests } from '../../core/gate/gateRequests.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, requirerText, selectsLabels } from '../../core/gate/gateSelection.ts';
 import { endedClosureWarnings, evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { requirersBlockingDeletion } from '../../core/gate/requirers.ts';
-import { annotate, annotateAll, label } from '../../core/kube/annotate.ts';
+import { annotate, annotateAll, labelAll } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
@@ -66,7 +66,7 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
     // The record of a RolloutGate, which has no meaning on a Gate.
     [APPROVALS]: before[APPROVALS] === undefined ? undefined : mine[APPROVALS],
   });
-  return { allowed: true, object: label(stored, selectsLabels(gate)), warnings: written.warnings };
+  return { allowed: true, object: labelAll(stored, selectsLabels(gate)), warnings: written.warnings };
 }
 
 /**

@@ -18,7 +18,7 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { recordReason } from '../../core/gate/bypassReason.ts';
 import { watchesLabel } from '../../core/health/association.ts';
-import { annotate, annotateAll, label } from '../../core/kube/annotate.ts';
+import { annotate, annotateAll, labelAll } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
@@ -67,7 +67,7 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   });
   const bypass = await bypassOf(requested, before, bypassFor, request, call);
   if (bypass.denial) return deny(bypass.denial, request, call);
-  const granted = label(annotate(requested, BYPASSED_GATES, bypass.grant), watchesLabel(requested));
+  const granted = labelAll(annotate(requested, BYPASSED_GATES, bypass.grant), watchesLabel(requested));
   const object = recordReason(granted, before, user, call.now, bypass.counts);
   const warnings = [
     ...bypass.warnings,

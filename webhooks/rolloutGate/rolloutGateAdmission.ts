@@ -15,7 +15,7 @@ import {
 } from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS, recordedOn } from '../../core/approval/approvalRecord.ts';
 import { withRuleChange } from '../../core/approval/ruleChange.ts';
-import { annotateAll, label } from '../../core/kube/annotate.ts';
+import { annotateAll, labelAll } from '../../core/kube/annotate.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, labelValue } from '../../core/kube/names.ts';
 import { formatListed, nextListEntries, parseListed } from '../../core/record/listRecord.ts';
@@ -38,7 +38,7 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
   if (written.problem !== undefined)
     return denied('invalid', `RolloutGate '${sent.metadata.name}': ${written.problem}`);
   const rollout = sent.spec?.rolloutRef?.name;
-  const labelled = label(sent, { [ROLLOUT_NAME_LABEL]: rollout ? labelValue(rollout) : undefined });
+  const labelled = labelAll(sent, { [ROLLOUT_NAME_LABEL]: rollout ? labelValue(rollout) : undefined });
   const gate = annotateAll(labelled, { ...written.annotations, ...listAnnotations(sent, old, request, call) });
   return sameJson(gate, sent) ? allowed(written.warnings) : { allowed: true, object: gate, warnings: written.warnings };
 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutSpec } from '../../../api/types.ts';
 import { association, watchesLabel, watchingRolloutRules } from '../../../core/health/association.ts';
-import { label } from '../../../core/kube/annotate.ts';
+import { labelAll } from '../../../core/kube/annotate.ts';
 import { matchesSelector } from '../../../core/kube/selector.ts';
 import { healthCheck, rollout } from '../../hooks/healthCheck/fixture.ts';
 
@@ -9,7 +9,7 @@ const watching = (healthCheckSelector?: RolloutSpec['healthCheckSelector']) =>
   rollout(undefined, healthCheckSelector ? { healthCheckSelector } : {});
 const check = (labels: Record<string, string>) => healthCheck({ metadata: { name: 'hc', namespace: 'demo', labels } });
 /** The labels of the webhook. */
-const labelled = (object: ReturnType<typeof rollout>) => label(object, watchesLabel(object));
+const labelled = (object: ReturnType<typeof rollout>) => labelAll(object, watchesLabel(object));
 const crowdOf = (...objects: ReturnType<typeof rollout>[]) => [
   ...objects.map(labelled),
   ...Array.from({ length: 20 - objects.length }, () => labelled(watching())),

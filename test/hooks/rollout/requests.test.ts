@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import { label } from '../../../core/kube/annotate.ts';
+import { labelAll } from '../../../core/kube/annotate.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { decorating } from '../../../dev/fakes/requests.ts';
 import type { DecoratorHook } from '../../../hooks/hook.ts';
@@ -14,7 +14,7 @@ const decorate = <Target>(hook: DecoratorHook<Target>, target: unknown) =>
 describe('rollout-requests', () => {
   it('removes exactly the used requests, and requeues until they are gone', async () => {
     const unlabelled = rollout({}, { handledRequest: { retry: 'r1', 'force-deploy': 'r1' } });
-    const asked = label(unlabelled, { 'rollout.kuberik.com/watches': 'none' });
+    const asked = labelAll(unlabelled, { 'rollout.kuberik.com/watches': 'none' });
     asked.metadata.annotations = {
       'rollout.kuberik.com/retry': '',
       'rollout.kuberik.com/force-deploy': '1.0.0',
@@ -37,7 +37,7 @@ describe('rollout-requests', () => {
   ])(
     'requeues itself while a request is open, because no status change triggers it: %s',
     async (_, requestedAt, seconds) => {
-      const asked = label(rollout({}), { 'rollout.kuberik.com/watches': 'none' });
+      const asked = labelAll(rollout({}), { 'rollout.kuberik.com/watches': 'none' });
       asked.metadata.annotations = {
         'rollout.kuberik.com/force-deploy': '1.0.0',
         'rollout.kuberik.com/request': 'x',
