@@ -92,7 +92,7 @@ async function receiverOf(gate: Gate, { cluster, settings }: HookCall): Promise<
     const lacks = !secret ? 'does not exist' : data === undefined ? "has no key 'token'" : "has an empty key 'token'";
     return { reason: 'SecretInvalid', problem: `${where} ${lacks}` };
   } catch {
-    // Whether the Gate is open must not depend on the right to read Secrets.
+    // The Gate opens and closes even if its Secret can't be read, whatever the error.
     return { reason: 'SecretUnreadable', problem: `${where} cannot be read` };
   }
 }

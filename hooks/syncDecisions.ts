@@ -19,7 +19,7 @@ export interface Sync {
   answer: CompositeResponse<any> | DecoratorResponse<any>;
 }
 
-const parentSubject = (object: AnyObject): Subject => ({ kind: object.kind, ...identityOf(object) });
+const subjectOf = (object: AnyObject): Subject => ({ kind: object.kind, ...identityOf(object) });
 
 /**
  * The log lines about what a sync changes. Changes of Rollouts, Gates, budgets and approvals have Events, which
@@ -29,7 +29,7 @@ export function syncDecisions(sync: Sync): LoggedDecision[] {
   const changes = SYNC_DECISIONS[sync.hook]?.(sync) ?? [];
   const { uid = '', resourceVersion = '' } = sync.subject.metadata;
   return changes.map(({ reason, message }) => ({
-    ...parentSubject(sync.subject),
+    ...subjectOf(sync.subject),
     reason,
     message,
     key: `sync ${JSON.stringify([uid, resourceVersion, reason, message])}`,
@@ -85,7 +85,7 @@ export function syncConsideration({ hook, subject, observed, answer }: Sync): Co
   ];
   const why = conditionsText(status ?? subject.status);
   return {
-    ...parentSubject(subject),
+    ...subjectOf(subject),
     hook,
     ...(changes.length > 0 && { changes: changes.slice(0, MAX_ITEMS_IN_LINE) }),
     ...(why && { conditions: why }),

@@ -51,16 +51,16 @@ function decideAsWritten(write: ClosedGateWrite): ClosedGateOutcome {
   const isApply = isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject);
   const denied = new FewPaths();
   let isReverted = false;
-  const revertOrDeny = (change: Change) => {
+  const addChange = (change: Change) => {
     if (isReappliedLater(change, isSync, isApply)) isReverted = true;
     else denied.add(change.path);
   };
   const governed = (change: Change) => {
-    if (!isAlwaysFree(change, write)) revertOrDeny(change);
+    if (!isAlwaysFree(change, write)) addChange(change);
   };
   const label = (change: Change) => {
     // A user may change labels by which no Gate selects the object.
-    if (escapesSelection || isReappliedLater(change, isSync, isApply)) revertOrDeny(change);
+    if (escapesSelection || isReappliedLater(change, isSync, isApply)) addChange(change);
   };
   governedChanges(object, oldObject, governed, writers);
   labelChanges(object, oldObject, label, writers);
