@@ -28,22 +28,22 @@ import {
 } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, deny } from '../response.ts';
 import {
-  fluxWriteOf,
+  type ObjectVersions,
   readClosedGatesOfUnbound,
   readContext,
   readValidationContext,
-  type Write,
+  versionsOf,
 } from './writeContext.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
-  const write = fluxWriteOf(request);
-  const { object, oldObject: stored } = write;
+  const versions = versionsOf(request);
+  const { object, oldObject: stored } = versions;
   if (!object || request.subResource) return allowed();
   const isStoredVersion = isInStoredVersion(request);
   const early = earlyDecision(object, stored, call.settings, isStoredVersion);
   if (early) return early === 'allowed' ? allowed() : deny(early, request, call);
 
-  const context = await readContext(write, request, call);
+  const context = await readContext(versions, request, call);
   const oldObject = stored && withShrinkingEdits(object, stored, context);
   const closed = oldObject ? closedGatesOfWrite(oldObject, context) : [];
   const reason = freshReason(object, oldObject);
@@ -58,7 +58,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
     fieldManager,
     isSync: fieldManager !== undefined && call.settings.syncFieldManagers.includes(fieldManager),
     bypass,
-    reasonCounts: bypass === undefined && (await countsForDeletion(write, reason, request, call)),
+    reasonCounts: bypass === undefined && (await countsForDeletion(versions, reason, request, call)),
   });
   const { warnings } = outcome;
   if (outcome.denial)
@@ -175,29 +175,29 @@ async function heldSourceWarning(sync: FluxObject, { cluster }: WebhookCall): Pr
 
 /** Checks that no other webhook has changed what `mutateFlux` had decided: they have had their turn. */
 export async function validateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
-  const write = fluxWriteOf(request);
-  const { object, oldObject: stored } = write;
+  const versions = versionsOf(request);
+  const { object, oldObject: stored } = versions;
   if (request.subResource) return allowed();
-  if (!object) return stored ? validateDelete(write, stored, request, call) : allowed();
+  if (!object) return stored ? validateDelete(versions, stored, request, call) : allowed();
   // A version that drops fields, and Gates of other namespaces, are the mutating webhook's to deny.
   const early = earlyDecision(object, stored, {}, true);
   if (early) return early === 'allowed' ? allowed() : deny(early, request, call);
 
-  const context = await readValidationContext(write, request, call);
+  const context = await readValidationContext(versions, request, call);
   const oldObject = stored && withShrinkingEdits(object, stored, context);
   const denial = verifyWrite({ object, oldObject, context, user: request.userInfo.username });
-  return denial ? denied(denial.reason, denialText(denial, write.namespace)) : allowed();
+  return denial ? denied(denial.reason, denialText(denial, versions.namespace)) : allowed();
 }
 
 /** Denies the deletion while a closed Gate holds the object, unless the user gave a reason before. */
 async function validateDelete(
-  write: Write,
+  versions: ObjectVersions,
   oldObject: FluxObject,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
   if (isSystemDeleter(request.userInfo.username)) return allowed();
-  const closed = closedGatesOfWrite(oldObject, await readContext(write, request, call));
+  const closed = closedGatesOfWrite(oldObject, await readContext(versions, request, call));
   if (!deletionDenial(oldObject, closed)) return allowed();
   return bypassOrDeny(oldObject, closed, (bypass) => deletionDenial(oldObject, closed, bypass)!, request, call);
 }
@@ -208,12 +208,12 @@ async function validateDelete(
  * closed one.
  */
 async function countsForDeletion(
-  write: Write,
+  versions: ObjectVersions,
   reason: string | undefined,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<boolean> {
   if (reason === undefined) return false;
-  const closed = await readClosedGatesOfUnbound({ ...write, object: undefined }, call);
+  const closed = await readClosedGatesOfUnbound({ ...versions, object: undefined }, call);
   return (await reviewBypass(closed, reason, request, call))?.granted ?? false;
 }

@@ -25,13 +25,13 @@ import { readClosedGatesOfRollouts } from '../closedGates.ts';
 import { namespaceOf } from '../response.ts';
 
 /** The object as written, absent in a deletion, and as stored, absent in a creation. */
-export interface Write {
+export interface ObjectVersions {
   object: FluxObject | undefined;
   oldObject: FluxObject | undefined;
   namespace: string;
 }
 
-export function fluxWriteOf(request: AdmissionRequest): Write {
+export function versionsOf(request: AdmissionRequest): ObjectVersions {
   const namespace = namespaceOf(request);
   // In a CREATE, only the request may have the namespace.
   const inNamespace = (object: KubeObject | null | undefined): FluxObject | undefined => {
@@ -42,10 +42,14 @@ export function fluxWriteOf(request: AdmissionRequest): Write {
 }
 
 /** The cluster's state for the decision on the write. */
-export async function readContext(write: Write, request: AdmissionRequest, call: WebhookCall): Promise<WriteContext> {
+export async function readContext(
+  versions: ObjectVersions,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<WriteContext> {
   const [context, closedGatesOfUnbound] = await Promise.all([
-    withOthersUnlessHeld(readGatesOfWrite(write, request, call), write, () => readOthers(write, call)),
-    readClosedGatesOfUnbound(write, call),
+    withOthersUnlessHeld(readGatesOfWrite(versions, request, call), versions, () => readOthers(versions, call)),
+    readClosedGatesOfUnbound(versions, call),
   ]);
   return { ...context, closedGatesOfUnbound };
 }
@@ -55,14 +59,18 @@ export async function readContext(write: Write, request: AdmissionRequest, call:
  * many objects needs no lists. Any other write of Metacontroller sets a version or resumes the object, and a Gate may
  * have begun to select the object since.
  */
-async function readGatesOfWrite(write: Write, { userInfo }: AdmissionRequest, call: WebhookCall): Promise<GateContext> {
-  const { object, oldObject } = write;
+async function readGatesOfWrite(
+  versions: ObjectVersions,
+  { userInfo }: AdmissionRequest,
+  call: WebhookCall,
+): Promise<GateContext> {
+  const { object, oldObject } = versions;
   const isMarked = oldObject && [object, oldObject].some((each) => readState(each)?.is === 'closed');
   if (isMarked && userInfo.username === call.settings.metacontrollerUser) {
-    const recorded = await readGateContext(write, false, call);
-    if (holdsWrite(recorded, write)) return recorded;
+    const recorded = await readGateContext(versions, false, call);
+    if (holdsWrite(recorded, versions)) return recorded;
   }
-  return readGateContext(write, true, call);
+  return readGateContext(versions, true, call);
 }
 
 /**
@@ -70,14 +78,14 @@ async function readGatesOfWrite(write: Write, { userInfo }: AdmissionRequest, ca
  * select the object, or a Gate that holds it.
  */
 export function readValidationContext(
-  write: Write,
+  versions: ObjectVersions,
   { userInfo }: AdmissionRequest,
   call: WebhookCall,
 ): Promise<WriteContext> {
   const isByDecorator = userInfo.username === call.settings.metacontrollerUser;
-  const needsRollouts = !isByDecorator || !write.object || !agreesWithDeployed(write.object);
-  const readOthers = async () => (needsRollouts ? { rollouts: await readBoundRollouts(write, call) } : NO_OTHERS);
-  return withOthersUnlessHeld(readGateContext(write, false, call), write, readOthers);
+  const needsRollouts = !isByDecorator || !versions.object || !agreesWithDeployed(versions.object);
+  const readOthers = async () => (needsRollouts ? { rollouts: await readBoundRollouts(versions, call) } : NO_OTHERS);
+  return withOthersUnlessHeld(readGateContext(versions, false, call), versions, readOthers);
 }
 
 /** The inputs of a decision that aren't needed if a Gate holds the object. */
@@ -90,15 +98,15 @@ const NO_OTHERS: Others = { rollouts: new Map() };
  */
 async function withOthersUnlessHeld(
   readingGates: Promise<GateContext>,
-  write: Write,
+  versions: ObjectVersions,
   readOthers: () => Promise<Others>,
 ): Promise<WriteContext> {
   // Of an object that is marked as held, the other reads don't even begin.
-  const readingOthers = readState(write.oldObject)?.is === 'closed' ? undefined : readOthers();
+  const readingOthers = readState(versions.oldObject)?.is === 'closed' ? undefined : readOthers();
   // Not awaited if the object is held; then a failure must not end the process.
   readingOthers?.catch(() => {});
   const gates = await readingGates;
-  const others = holdsWrite(gates, write) ? NO_OTHERS : await (readingOthers ?? readOthers());
+  const others = holdsWrite(gates, versions) ? NO_OTHERS : await (readingOthers ?? readOthers());
   return { ...gates, ...others };
 }
 
@@ -107,12 +115,12 @@ async function withOthersUnlessHeld(
  * Also the labels of its Namespace if a Gate that may select it selects by them.
  */
 async function readGateContext(
-  { object, oldObject, namespace }: Write,
+  { object, oldObject, namespace }: ObjectVersions,
   mustList: boolean,
   { cluster, settings, now }: WebhookCall,
 ): Promise<GateContext> {
-  const versions = [object, oldObject].filter((each) => each !== undefined);
-  const reads = gatesToRead(versions, settings, mustList);
+  const objects = [object, oldObject].filter((each) => each !== undefined);
+  const reads = gatesToRead(objects, settings, mustList);
   const [named, listed] = await Promise.all([
     readGates(reads.refs, cluster),
     reads.list ? listSelecting(namespace, cluster) : undefined,
@@ -131,21 +139,21 @@ async function readGateContext(
  * The closed Gates of the Rollouts from which this write unbinds the object, including those of their other objects.
  */
 export async function readClosedGatesOfUnbound(
-  { object, oldObject, namespace }: Write,
+  { object, oldObject, namespace }: ObjectVersions,
   call: WebhookCall,
 ): Promise<GateResult[]> {
   const unbound = await readNamedRollouts(oldObject ? unboundRollouts(object, oldObject) : [], namespace, call);
   return readClosedGatesOfRollouts([...unbound.values()], call);
 }
 
-async function readOthers(write: Write, call: WebhookCall): Promise<Others> {
-  const [rollouts, applier] = await Promise.all([readBoundRollouts(write, call), readApplier(write, call)]);
-  return { rollouts, applier, ...(await readSource(write, rollouts, call)) };
+async function readOthers(versions: ObjectVersions, call: WebhookCall): Promise<Others> {
+  const [rollouts, applier] = await Promise.all([readBoundRollouts(versions, call), readApplier(versions, call)]);
+  return { rollouts, applier, ...(await readSource(versions, rollouts, call)) };
 }
 
 /** The Rollouts to which the object is bound; none if it is deleted. */
 function readBoundRollouts(
-  { object, oldObject, namespace }: Write,
+  { object, oldObject, namespace }: ObjectVersions,
   call: WebhookCall,
 ): Promise<WriteContext['rollouts']> {
   // The Rollouts of both the old and the new object. Behind a closed Gate an apply can't remove the annotation that
@@ -156,7 +164,7 @@ function readBoundRollouts(
 
 /** The object's source, if it is in the same namespace and the write depends on it. */
 async function readSource(
-  { object, oldObject, namespace }: Write,
+  { object, oldObject, namespace }: ObjectVersions,
   rollouts: WriteContext['rollouts'],
   { cluster }: WebhookCall,
 ): Promise<Pick<WriteContext, 'source' | 'isSourceUnread'>> {
@@ -170,7 +178,10 @@ async function readSource(
 }
 
 /** The Kustomization that applies the object, if this write may end the wait for it. */
-async function readApplier({ object, oldObject }: Write, { cluster }: WebhookCall): Promise<FluxObject | undefined> {
+async function readApplier(
+  { object, oldObject }: ObjectVersions,
+  { cluster }: WebhookCall,
+): Promise<FluxObject | undefined> {
   const applier = object && endsOpening(object, oldObject) ? applierOf(object) : undefined;
   return applier && cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier });
 }
