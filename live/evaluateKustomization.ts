@@ -8,7 +8,7 @@ import type { AnyObject, EpochMs, KubeObject, NamespacedName } from '../api/kube
 import type { AccessReviewer, ClusterReader, HookCall, ResourceRef } from '../api/ports.ts';
 import type { HealthCheck, Rollout } from '../api/types.ts';
 import { howToAllow, mayBeWatched, mayBeWatchedFromElsewhere } from '../core/health/consent.ts';
-import { healthyUntil, seenHealthy, type Verdict } from '../core/health/healthStatus.ts';
+import { firstFailuresOf, healthyUntil, seenHealthy, type Verdict } from '../core/health/healthStatus.ts';
 import {
   appliedSelector,
   applyingAccount,
@@ -28,7 +28,6 @@ import {
   objectHealths,
   releasedWorkloads,
 } from '../core/health/objects/resources.ts';
-import { parseTime } from '../core/kube/time.ts';
 import { LIMITS } from '../core/limits.ts';
 import { parseDeployments } from '../core/managedField/deployment.ts';
 import { sourceOf, sourceResource } from '../core/managedField/source.ts';
@@ -78,7 +77,7 @@ export async function evaluateKustomization(
     cutoff,
     returns: returnsToVersion(observed),
     healthyUntil: healthyUntil(healthCheck.status, now),
-    firstFailedAttempt: parseTime(healthCheck.status?.firstFailedAttempt),
+    firstFailures: firstFailuresOf(healthCheck.status),
     seenHealthy: seenHealthy(healthCheck.status, longestUnseen(healthCheck, rests), now),
     gracePeriod: gracePeriod(healthCheck),
     ignoresMissing: settings.kuberikCompat ?? false,

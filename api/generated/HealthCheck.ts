@@ -112,9 +112,18 @@ export interface HealthCheck {
      */
     healthySince?: string;
     /**
-     * For class kustomization, when Flux's first attempt failed since status was last Healthy. A later one makes it Unhealthy.
+     * For class kustomization, the Kustomizations whose last attempts have failed. Another failed attempt makes the HealthCheck Unhealthy.
      */
-    firstFailedAttempt?: string;
+    failedAttempts?: {
+      /**
+       * The Kustomization, as namespace/name.
+       */
+      kustomization: string;
+      /**
+       * The end of the first failed attempt since Flux last applied it.
+       */
+      first: string;
+    }[];
     /**
      * Since when all objects of a Kustomization are healthy, if only Flux's work has interrupted that, such as a new commit.
      */

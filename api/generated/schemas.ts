@@ -1656,8 +1656,23 @@ export const SCHEMAS: Record<string, object> = {
      "healthySince": {
       "type": "string"
      },
-     "firstFailedAttempt": {
-      "type": "string"
+     "failedAttempts": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "required": [
+        "kustomization",
+        "first"
+       ],
+       "properties": {
+        "kustomization": {
+         "type": "string"
+        },
+        "first": {
+         "type": "string"
+        }
+       }
+      }
      },
      "steadySince": {
       "type": "string"

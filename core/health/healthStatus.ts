@@ -3,6 +3,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck } from '../../api/types.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
 import { boundedText, type CommandLine } from '../text/commands.ts';
+import type { FirstFailures } from './objects/healthContext.ts';
 
 export type HealthStatus = NonNullable<HealthCheck['status']>;
 
@@ -11,8 +12,8 @@ export type Verdict = {
   commands?: readonly CommandLine[];
   /** Set if nothing changes the verdict until the Kustomization or a Rollout changes, which triggers a sync. */
   waitsForEvent?: boolean;
-  /** Flux's first failed attempt since the check was Healthy. */
-  firstFailedAttempt?: EpochMs;
+  /** The first failed attempt of each Kustomization since Flux last applied it; undefined if that isn't known now. */
+  firstFailures?: FirstFailures;
 } & (
   | { health: 'Healthy'; message: string }
   /**
@@ -50,8 +51,7 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
   const errorTime = failed ? errorTimeAfter(before, verdict.failedAt, now) : lastErrorTime;
   const wasHealthy = before?.status === 'Healthy' ? formatTime(now) : before?.lastHealthyTime;
   const healthySince = before?.status === 'Healthy' ? before.lastChangeTime : before?.healthySince;
-  const failedAttempt =
-    verdict.firstFailedAttempt === undefined ? before?.firstFailedAttempt : formatTime(verdict.firstFailedAttempt);
+  const failedAttempts = verdict.firstFailures ? storedFailures(verdict.firstFailures) : before?.failedAttempts;
   const changeTime = status === before?.status ? lastChangeTime : changedAfter(lastChangeTime, now, 0);
   return {
     status,
@@ -59,10 +59,26 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
     ...(errorTime && { lastErrorTime: errorTime }),
     ...(status !== 'Healthy' && wasHealthy && { lastHealthyTime: wasHealthy }),
     ...(status !== 'Healthy' && healthySince && { healthySince }),
-    ...(status !== 'Healthy' && failedAttempt && { firstFailedAttempt: failedAttempt }),
+    ...(failedAttempts?.length && { failedAttempts }),
     ...(changeTime && { lastChangeTime: changeTime }),
     ...steadyAfter(before, verdict),
   };
+}
+
+// The first failed attempts in the status.
+
+function storedFailures(failures: FirstFailures): HealthStatus['failedAttempts'] {
+  return [...failures].map(([kustomization, first]) => ({ kustomization, first: formatTime(first) }));
+}
+
+export function firstFailuresOf(status: HealthStatus | undefined): FirstFailures {
+  const stored = status?.failedAttempts ?? [];
+  return new Map(
+    stored.flatMap(({ kustomization, first }) => {
+      const at = parseTime(first);
+      return at === undefined ? [] : [[kustomization, at] as const];
+    }),
+  );
 }
 
 /** `steadySince` after a verdict. It stays while only Flux works, and exists only if lastChangeTime shows such work. */

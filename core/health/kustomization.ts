@@ -5,24 +5,28 @@
  */
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
+import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { fieldAt, readyOf, stringAt } from '../kstatus/fields.ts';
 import { kstatusOf } from '../kstatus/kstatus.ts';
 import { parseDuration } from '../kube/duration.ts';
+import { identityOf, refKey } from '../kube/names.ts';
 import { earliestTime, latestTime, parseTime } from '../kube/time.ts';
 import { deploymentOf, deploymentText, parseDeployments } from '../managedField/deployment.ts';
 import { wasReadyAtSuspension } from '../objectGates/objectState.ts';
 import type { Verdict } from './healthStatus.ts';
-import { BUILD_FAILED, whyNotFetched, whyOldAttempt } from './objects/behindSource.ts';
+import { BUILD_FAILED, isKind, whyNotFetched, whyOldAttempt } from './objects/behindSource.ts';
 import { failureTime, keepsPods } from './objects/broken.ts';
-import { type FailedAttempt, failedAttemptOf, failedAttempts } from './objects/failedAttempt.ts';
+import { type FailedAttempt, failedAttemptOf, failedAttempts, type LastAttempt } from './objects/failedAttempt.ts';
 import type { HealthContext } from './objects/healthContext.ts';
 import { evaluatedHere, type Inventory, parseInventory } from './objects/inventory.ts';
 import { FAILED_KUSTOMIZATION } from './objects/kindHealth.ts';
 import { healthLine, listLines, type ObjectHealth } from './objects/resources.ts';
 
 interface OwnHealth {
+  /** `namespace/name`. */
+  name: string;
   /** The verdict if all objects are healthy. */
   verdict: Verdict;
   /** The objects to read: none if the Kustomization alone decides. */
@@ -40,23 +44,25 @@ const NO_OBJECTS: Inventory = { resources: [], errors: [] };
 /** The health of the Kustomization itself, before any of its objects is read. */
 export function ownHealth(observed: ObservedKustomization, context: HealthContext): OwnHealth {
   const { kustomization } = observed;
+  const name = refKey(identityOf(kustomization));
   const revision = observedRevision(observed, context);
   const ready = readyOf(kustomization as FluxObject);
   const own = kstatusOf(kustomization, context.now);
   const failedAttempt = revision.hasBegun ? failedAttemptOf(kustomization as FluxObject, context) : undefined;
   if (revision.hasBegun && !failedAttempt && ready?.status === 'False' && FAILED_KUSTOMIZATION.has(ready.reason)) {
-    return unhealthyAlone(`${ready.reason}: ${ready.message}`, parseTime(ready.lastTransitionTime));
+    return unhealthyAlone(name, `${ready.reason}: ${ready.message}`, parseTime(ready.lastTransitionTime));
   }
   if (own.status === 'Failed') {
     const more = ready?.message ? `: ${ready.message}` : '';
-    return unhealthyAlone(`${own.message}${more}`, failureTime(kustomization as FluxObject));
+    return unhealthyAlone(name, `${own.message}${more}`, failureTime(kustomization as FluxObject));
   }
 
   const isElsewhere = kustomization.spec?.kubeConfig !== undefined;
   const inventory = isElsewhere ? NO_OBJECTS : parseInventory(kustomization.status?.inventory?.entries);
   const isEmpty = !isElsewhere && inventory.resources.length + inventory.errors.length === 0;
   const { waitsForTime, failuresCountFrom } = revision;
-  const retries = failedAttempt && `${failedAttempt.reason}: ${failedAttempt.message}. Flux tries again`;
+  const resumed = kustomization.spec?.suspend ? ' once it is resumed' : '';
+  const retries = failedAttempt && `${failedAttempt.reason}: ${failedAttempt.message}. Flux tries again${resumed}`;
   const waiting = retries ?? revision.waiting ?? (own.status === 'Current' ? undefined : own.message);
   const isReady = waiting === undefined && ready?.status === 'True';
   const isAttempting = revision.hasBegun && ready?.status === 'Unknown';
@@ -75,6 +81,7 @@ export function ownHealth(observed: ObservedKustomization, context: HealthContex
     return { health: 'Healthy', message: `Kustomization ${whose}` };
   };
   return {
+    name,
     verdict: verdict(),
     inventory: evaluatedHere(kustomization, inventory),
     failuresCountFrom,
@@ -83,26 +90,33 @@ export function ownHealth(observed: ObservedKustomization, context: HealthContex
   };
 }
 
-function unhealthyAlone(why: string, failedAt: EpochMs | undefined): OwnHealth {
+function unhealthyAlone(name: string, why: string, failedAt: EpochMs | undefined): OwnHealth {
   const verdict: Verdict = { health: 'Unhealthy', message: `Kustomization unhealthy: ${why}`, failedAt };
-  return { verdict, inventory: NO_OBJECTS, failuresCountFrom: 0, applied: undefined };
+  return { name, verdict, inventory: NO_OBJECTS, failuresCountFrom: 0, applied: undefined };
 }
 
 /** The verdict from the Kustomization itself and its objects. */
 export function verdictWith(objects: readonly ObjectHealth[], own: OwnHealth, context: HealthContext): Verdict {
-  const times = [own.failedAttempt?.at, ...objects.map(({ failedAttempt }) => failedAttempt)];
-  const { first, haveFailedAgain } = failedAttempts(times, context);
-  const isRepeated = ({ failedAttempt }: ObjectHealth) => failedAttempt !== undefined && !haveFailedAgain;
-  const counted = objects.map((each) => (isRepeated(each) ? { ...each, health: 'pending' as const } : each));
+  const { name, failedAttempt, applied } = own;
+  const nested = objects.filter(({ resource }) => isKind(resource, KINDS.Kustomization));
+  const attempts: LastAttempt[] = [
+    { kustomization: name, failedAt: failedAttempt?.at, hasSucceeded: applied !== undefined },
+    ...nested.map(({ resource, failedAttempt, health }) => {
+      return { kustomization: refKey(resource), failedAt: failedAttempt, hasSucceeded: health === 'healthy' };
+    }),
+  ];
+  const { firstFailures, failedAgain } = failedAttempts(attempts, context);
+  const counted = objects.map((each) => {
+    const isRepeated = each.failedAttempt !== undefined && !failedAgain.has(refKey(each.resource));
+    return isRepeated ? { ...each, health: 'pending' as const } : each;
+  });
   const verdict = verdictOf(counted, own, context);
-  if (first === undefined) return verdict;
-  const { failedAttempt } = own;
-  if (!failedAttempt || !haveFailedAgain || verdict.health === 'Unhealthy')
-    return { ...verdict, firstFailedAttempt: first };
+  if (!failedAttempt || !failedAgain.has(name) || verdict.health === 'Unhealthy') return { ...verdict, firstFailures };
   const { reason, message, at } = failedAttempt;
   // Flux waits for workloads until its timeout. Here those that are scaled or moved may take longer.
-  if (reason === 'HealthCheckFailed' && areWorkloadsPending(counted)) return { ...verdict, firstFailedAttempt: at };
-  return { ...unhealthyAlone(`${reason}: ${message}`, at).verdict, firstFailedAttempt: first };
+  if (reason === 'HealthCheckFailed' && areWorkloadsPending(counted))
+    return { ...verdict, firstFailures: new Map([...firstFailures, [name, at]]) };
+  return { ...unhealthyAlone(name, `${reason}: ${message}`, at).verdict, firstFailures };
 }
 
 /** Whether nothing but workloads that run Pods keeps the objects from being healthy. */

@@ -24,7 +24,10 @@ import type { InventoryResource } from './inventory.ts';
 
 const ARGO_ROLLOUT = { group: 'argoproj.io', kind: 'Rollout' };
 
-export function isKind({ apiVersion, kind }: AnyObject, known: { group: string; kind: string }): boolean {
+export function isKind(
+  { apiVersion, kind }: Pick<AnyObject, 'apiVersion' | 'kind'>,
+  known: { group: string; kind: string },
+): boolean {
   return kind === known.kind && groupOf(apiVersion) === known.group;
 }
 

@@ -4,8 +4,8 @@
  */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { readyOf } from '../../kstatus/fields.ts';
-import { latestTime, parseTime } from '../../kube/time.ts';
-import type { HealthContext } from './healthContext.ts';
+import { parseTime } from '../../kube/time.ts';
+import type { FirstFailures, HealthContext } from './healthContext.ts';
 
 /** A failed attempt that may succeed when Flux repeats it. */
 export interface FailedAttempt {
@@ -31,18 +31,30 @@ export function failedAttemptOf(
   return isRepeated ? { reason, message, at } : undefined;
 }
 
-/**
- * The first failed attempt since the check was Healthy, and whether a later one has failed too, at least the grace
- * period after it.
- * @param times of the last failed attempts, of the Kustomization and of those among its objects
- */
+/** The last attempt of one Kustomization: it failed, succeeded, or is not known to have done either. */
+export interface LastAttempt {
+  /** `namespace/name`. */
+  kustomization: string;
+  failedAt: EpochMs | undefined;
+  hasSucceeded: boolean;
+}
+
+/** The most Kustomizations of which a HealthCheck stores the first failed attempt. */
+const MAX_STORED = 20;
+
+/** The first failures now, and the Kustomizations that have failed again, at least the grace period after them. */
 export function failedAttempts(
-  times: readonly (EpochMs | undefined)[],
-  { firstFailedAttempt, gracePeriod }: HealthContext,
-): { first: EpochMs | undefined; haveFailedAgain: boolean } {
-  const last = latestTime(times);
-  if (last === undefined) return { first: undefined, haveFailedAgain: false };
-  const first = firstFailedAttempt ?? last;
+  attempts: readonly LastAttempt[],
+  { firstFailures, gracePeriod }: Pick<HealthContext, 'firstFailures' | 'gracePeriod'>,
+): { firstFailures: FirstFailures; failedAgain: ReadonlySet<string> } {
+  const failed = attempts.flatMap(({ kustomization, failedAt, hasSucceeded }) => {
+    const first = firstFailures.get(kustomization) ?? failedAt;
+    return hasSucceeded || first === undefined ? [] : [{ kustomization, first, last: failedAt ?? first }];
+  });
   // The clock of Flux may have been set back.
-  return { first, haveFailedAgain: Math.abs(last - first) >= gracePeriod };
+  const again = failed.filter(({ first, last }) => Math.abs(last - first) >= gracePeriod);
+  return {
+    firstFailures: new Map(failed.slice(0, MAX_STORED).map(({ kustomization, first }) => [kustomization, first])),
+    failedAgain: new Set(again.map(({ kustomization }) => kustomization)),
+  };
 }

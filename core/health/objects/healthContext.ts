@@ -1,5 +1,8 @@
 import type { EpochMs } from '../../../api/kubernetes.ts';
 
+/** The first failed attempt of each Kustomization, by `namespace/name`, since Flux last applied it. */
+export type FirstFailures = ReadonlyMap<string, EpochMs>;
+
 /** The inputs of the health of a Kustomization and of each of its objects, besides their own fields. */
 export interface HealthContext {
   now: EpochMs;
@@ -11,8 +14,8 @@ export interface HealthContext {
    * The time until which everything was healthy since the deployment: now, if it still is; undefined if it never was.
    */
   healthyUntil: EpochMs | undefined;
-  /** The end of Flux's first failed attempt since everything was healthy, or since the last reset. */
-  firstFailedAttempt: EpochMs | undefined;
+  /** Those that were stored since the last reset. */
+  firstFailures: FirstFailures;
   /**
    * The last time at which everything certainly was healthy: a later change may have ended the health. Evaluations that
    * find no change are not stored.

@@ -1,6 +1,7 @@
 /** Flux tries again after a failed attempt: the first one may be the fault of the API server, or of a lost node. */
-import { describe, expect, it } from 'vitest';
-import { statusAfter, type Verdict } from '../../../core/health/healthStatus.ts';
+import { expect, it } from 'vitest';
+import { firstFailuresOf, statusAfter, type Verdict } from '../../../core/health/healthStatus.ts';
+import type { FirstFailures } from '../../../core/health/objects/healthContext.ts';
 import type { ObservedResource } from '../../../core/health/objects/resources.ts';
 import { kubeObject } from '../../support/objects.ts';
 import { at, type Case, evaluated, failedAt, failing, ms, NEW, starting, unreadable } from './kustomizationFixture.ts';
@@ -26,24 +27,34 @@ const notReady = (reason: string) => ({
   },
 });
 const database = observed('example.com/v1', 'Database', 'main', notReady('Failing'));
+/** With a reason it has failed. */
 const nested = (reason: string) =>
-  observed('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', 'part', notReady(reason));
+  observed(
+    'kustomize.toolkit.fluxcd.io/v1',
+    'Kustomization',
+    'part',
+    reason ? notReady(reason) : { status: { conditions: [{ type: 'Ready', status: 'True' }] } },
+  );
 /** A Deployment that was scaled after it was healthy, so that it is Pending without a limit. */
 const scaled: ObservedResource = {
   ...starting,
   object: { ...starting.object!, metadata: { name: 'web', generation: 1, managedFields: [{ time: at('11:54:30') }] } },
 };
 
-interface Row extends Omit<Case, 'name' | 'expected' | 'firstFailedAttempt'> {
-  /** The first failed attempt, as the status has it. */
+interface Row extends Omit<Case, 'name' | 'expected' | 'firstFailures'> {
+  /** The first failed attempts, as the status has them: of the Kustomization, and of one among its objects. */
   first?: string;
-  health: 'Pending' | 'Unhealthy';
+  firstOfPart?: string;
+  health: 'Pending' | 'Healthy' | 'Unhealthy';
   /** What the status has next. */
   next?: string;
+  nextOfPart?: string;
 }
 
-const verdictOf = ({ first, health: _, next: __, ...row }: Row) =>
-  evaluated({ ...row, ...(first !== undefined && { firstFailedAttempt: ms(first) }) }).result;
+const failures = (web: string | undefined, part: string | undefined): FirstFailures =>
+  new Map([...(web ? [['demo/web', ms(web)] as const] : []), ...(part ? [['demo/part', ms(part)] as const] : [])]);
+const verdictOf = ({ first, firstOfPart, health: _, next: __, nextOfPart: ___, ...row }: Row) =>
+  evaluated({ ...row, firstFailures: failures(first, firstOfPart) }).result;
 
 const ROWS: [string, Row][] = [
   ['an apply fails', { kustomization: NOT_APPLIED, health: 'Pending', next: '11:55:00' }],
@@ -119,20 +130,55 @@ const ROWS: [string, Row][] = [
   ],
   [
     'a Kustomization among the objects',
-    { observed: [nested('ReconciliationFailed')], health: 'Pending', next: '11:55:00' },
+    { observed: [nested('ReconciliationFailed')], health: 'Pending', nextOfPart: '11:55:00' },
   ],
   [
     'it fails twice',
-    { observed: [nested('ReconciliationFailed')], first: '11:50:00', health: 'Unhealthy', next: '11:50:00' },
+    {
+      observed: [nested('ReconciliationFailed')],
+      firstOfPart: '11:50:00',
+      health: 'Unhealthy',
+      nextOfPart: '11:50:00',
+    },
   ],
   ['it is not healthy in time', { observed: [nested('HealthCheckFailed')], health: 'Unhealthy' }],
-  ['it was before', { observed: [nested('HealthCheckFailed')], healthyUntil, health: 'Pending', next: '11:55:00' }],
+  [
+    'it was before',
+    { observed: [nested('HealthCheckFailed')], healthyUntil, health: 'Pending', nextOfPart: '11:55:00' },
+  ],
+  [
+    'both fail once',
+    {
+      kustomization: NOT_APPLIED,
+      observed: [nested('ReconciliationFailed')],
+      first: '11:55:00',
+      firstOfPart: '11:55:00',
+      health: 'Pending',
+      next: '11:55:00',
+      nextOfPart: '11:55:00',
+    },
+  ],
+  [
+    'the one among the objects after the other, which Flux has applied since',
+    { observed: [nested('ReconciliationFailed')], first: '11:50:00', health: 'Pending', nextOfPart: '11:55:00' },
+  ],
+  ['Flux has applied it, and its objects start', { observed: [starting], first: '11:50:00', health: 'Pending' }],
+  [
+    'Flux has applied those of its objects, and the others start',
+    {
+      kustomization: { ready: { status: 'Unknown' } },
+      observed: [nested(''), starting],
+      first: '11:50:00',
+      firstOfPart: '11:50:00',
+      health: 'Pending',
+      next: '11:50:00',
+    },
+  ],
 ];
 
 it.each(ROWS)('%s', (_, row) => {
-  const { health, firstFailedAttempt } = verdictOf(row) as Verdict;
-  const next = row.next && ms(row.next);
-  expect({ health, next: firstFailedAttempt }).toEqual({ health: row.health, next });
+  const { health, firstFailures } = verdictOf(row);
+  expect({ health, firstFailures }).toEqual({ health: row.health, firstFailures: failures(row.next, row.nextOfPart) });
 });
 
 it('is stored at once, even if nothing was ever applied', () => {
@@ -161,19 +207,19 @@ it('interrupts the health of the objects if Flux has found one unhealthy', () =>
   expect(verdict(NOT_HEALTHY)).not.toHaveProperty('isSteady');
 });
 
-describe('the status has the first failed attempt', () => {
-  const NOW = ms('12:00:00');
-  const first = { firstFailedAttempt: at('11:55:00') };
-  const attemptAfter = (verdict: Verdict, before: object = {}) =>
-    statusAfter({ status: 'Pending', ...before }, verdict, NOW).firstFailedAttempt;
+it('names what ends the wait if it is suspended', () => {
+  const kustomization = failing('ReconciliationFailed', { spec: { suspend: true } });
+  expect(verdictOf({ kustomization, health: 'Pending' }).message).toMatch(/Flux tries again once it is resumed$/);
+});
 
-  it('until it is Healthy', () => {
-    const failed: Verdict = { health: 'Pending', message: 'failed', firstFailedAttempt: ms('11:55:00') };
-    expect(attemptAfter(failed)).toBe(first.firstFailedAttempt);
-    expect(attemptAfter({ health: 'Pending', message: 'at it', isAttempting: true }, first)).toBe(
-      first.firstFailedAttempt,
-    );
-    expect(attemptAfter({ health: 'Unknown', message: 'unread' }, first)).toBe(first.firstFailedAttempt);
-    expect(attemptAfter({ health: 'Healthy', message: 'good' }, first)).toBeUndefined();
-  });
+it('is in the status until Flux has applied the Kustomization, also while it can’t be read', () => {
+  const failed = [{ kustomization: 'demo/web', first: at('11:55:00') }];
+  const next = (verdict: Verdict, failedAttempts?: typeof failed) =>
+    statusAfter({ status: 'Pending', ...(failedAttempts && { failedAttempts }) }, verdict, ms('12:00:00'))
+      .failedAttempts;
+  const pending = (firstFailures: FirstFailures): Verdict => ({ health: 'Pending', message: '', firstFailures });
+  expect(next(pending(failures('11:55:00', undefined)))).toEqual(failed);
+  expect(next({ health: 'Unknown', message: 'unread' }, failed)).toEqual(failed);
+  expect(next(pending(new Map()), failed)).toBeUndefined();
+  expect(firstFailuresOf({ failedAttempts: failed })).toEqual(failures('11:55:00', undefined));
 });

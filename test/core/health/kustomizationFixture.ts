@@ -4,7 +4,7 @@ import type { FluxObject, Kustomization } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { ownHealth, returnsToVersion, verdictWith } from '../../../core/health/kustomization.ts';
-import type { HealthContext } from '../../../core/health/objects/healthContext.ts';
+import type { FirstFailures, HealthContext } from '../../../core/health/objects/healthContext.ts';
 import { type ObservedResource, objectHealths } from '../../../core/health/objects/resources.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 
@@ -131,7 +131,7 @@ export interface Case {
   cutoff?: number | null;
   /** When this deployment was last Healthy. */
   healthyUntil?: number;
-  firstFailedAttempt?: number;
+  firstFailures?: FirstFailures;
   gracePeriod?: number;
   kuberikCompat?: boolean;
   expected: {
@@ -142,7 +142,6 @@ export interface Case {
     isRepeat?: true;
     isSteady?: boolean;
     waitsForEvent?: boolean;
-    firstFailedAttempt?: number;
   };
 }
 
@@ -153,7 +152,7 @@ export function evaluated({
   observed = [good],
   cutoff = CUTOFF,
   healthyUntil,
-  firstFailedAttempt,
+  firstFailures = new Map(),
   gracePeriod = 60_000,
   kuberikCompat,
 }: Omit<Case, 'name' | 'expected'>) {
@@ -162,7 +161,7 @@ export function evaluated({
     cutoff: cutoff ?? undefined,
     returns: returnsToVersion(read),
     healthyUntil,
-    firstFailedAttempt,
+    firstFailures,
     gracePeriod,
     ignoresMissing: kuberikCompat ?? false,
   });
@@ -179,7 +178,7 @@ export function healthContext(fields: Partial<HealthContext> = {}): HealthContex
     cutoff: CUTOFF,
     returns: false,
     healthyUntil: undefined,
-    firstFailedAttempt: undefined,
+    firstFailures: new Map(),
     seenHealthy: fields.healthyUntil === undefined ? undefined : fields.healthyUntil - 60_000,
     gracePeriod: 60_000,
     ignoresMissing: false,
@@ -211,10 +210,10 @@ export const on = (name: string, expected: Case['expected'], given: Omit<Case, '
   return { name, ...given, expected };
 };
 
-/** The expected result of a row. Most rows leave `isSteady` open. */
+/** The expected result of a row, without failed attempts. Most rows leave `isSteady` open. */
 export function expectVerdict(row: Case): void {
   const { message, ...rest } = row.expected;
-  const { result } = evaluated(row);
+  const { firstFailures: _, ...result } = evaluated(row).result;
   const isOpen = result.health === 'Pending' && rest.isSteady === undefined;
   const no = { isAttempting: false, isRepeat: false, isSteady: false, waitsForEvent: false };
   expect({ ...no, ...result, ...(isOpen && { isSteady: false }) }).toEqual({

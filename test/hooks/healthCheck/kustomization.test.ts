@@ -85,7 +85,10 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
       (await syncOnce(healthCheck({ status: status! }), failedAt(failed), [], ms(seen)))
         .status as HealthCheck['status'];
     const first = await healthAt({ status: 'Healthy', lastChangeTime: at('11:00:00') }, '11:59:58', '12:00:00');
-    expect(first).toMatchObject({ status: 'Pending', firstFailedAttempt: at('11:59:58') });
+    expect(first).toMatchObject({
+      status: 'Pending',
+      failedAttempts: [{ kustomization: 'demo/test-kustomization', first: at('11:59:58') }],
+    });
     expect(await healthAt(first, '11:59:58', '12:09:00')).toBeUndefined();
     const second = await healthAt(first, '12:10:00', '12:10:01');
     expect(second).toMatchObject({ status: 'Unhealthy', lastErrorTime: at('12:10:00') });
