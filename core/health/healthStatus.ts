@@ -20,7 +20,7 @@ export type Verdict = {
    * `isAttempting`: Flux retries a revision, which does not refute an earlier failure.
    * `isRepeat`: Flux reconciles a revision that it has applied already. The status stays: otherwise each reconciliation
    * would be two writes.
-   * `isSteady`: all objects are healthy, and only Flux's work is awaited.
+   * `isSteady`: all objects that are read are healthy, and only Flux's work is awaited.
    */
   | { health: 'Pending'; message: string; isAttempting?: boolean; isRepeat?: boolean; isSteady?: boolean }
   /**

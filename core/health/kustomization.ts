@@ -71,6 +71,7 @@ export function ownHealth(observed: ObservedKustomization, context: HealthContex
     message,
     isAttempting,
     isRepeat: isAttempting && revision.waiting === undefined,
+    isSteady: !isEmpty && failedAttempt?.reason !== 'HealthCheckFailed',
     waitsForEvent: !failedAttempt && !waitsForTime && (isEmpty || failuresCountFrom === Number.POSITIVE_INFINITY),
   });
   const verdict = (): Verdict => {
@@ -140,7 +141,7 @@ function verdictOf(
   const errors = [...inventory.errors, ...unknown.map(healthLine)];
   const withErrors = (message: string) => (errors.length > 0 ? `${message}. Errors: ${listLines(errors)}` : message);
   const waitsForEvent = verdict.waitsForEvent === true && errors.length === 0;
-  const isRepeat = verdict.health === 'Pending' && verdict.isRepeat === true;
+  const { isRepeat = false, isSteady = false } = verdict.health === 'Pending' ? verdict : {};
 
   if (unhealthy.length > 0) {
     const message = withErrors(`Unhealthy resources: ${listLines(unhealthy.map(healthLine))}`);
@@ -157,9 +158,9 @@ function verdictOf(
   }
   // A repeated reconciliation keeps the status, but inputs that couldn't be read are still unknown.
   if (verdict.health !== 'Healthy' && !(isRepeat && errors.length > 0)) {
-    const hasFoundUnhealthy = failedAttempt?.reason === 'HealthCheckFailed';
-    const isSteady = objects.length > 0 && missing.length + errors.length === 0 && !hasFoundUnhealthy;
-    return { ...verdict, message: withErrors(verdict.message), waitsForEvent, ...(isSteady && { isSteady }) };
+    const message = withErrors(verdict.message);
+    if (verdict.health !== 'Pending') return { ...verdict, message, waitsForEvent };
+    return { ...verdict, message, waitsForEvent, isSteady: isSteady && missing.length + errors.length === 0 };
   }
   if (missing.length > 0) {
     const message = withErrors(`Pending resources: ${listLines(missing.map(healthLine))}`);

@@ -150,6 +150,11 @@ describe('spec.kubeConfig: another cluster', () => {
     expect(elsewhere(failing(reason)).result).toMatchObject({ health: 'Unhealthy', failedAt: ms('11:55:00') });
   });
 
+  it('is steady while Flux applies another commit', () => {
+    const result = elsewhere({ applied: OLD, attempted: NEW, ready: { status: 'Unknown' } }).result;
+    expect(result).toMatchObject({ health: 'Pending', isSteady: true });
+  });
+
   it('is Pending while Flux is at it, and while it is behind its source', () => {
     expect(elsewhere(failing('', { ready: { status: 'Unknown' } })).result.health).toBe('Pending');
     expect(elsewhere({ applied: OLD }).result.health).toBe('Pending');
@@ -164,6 +169,14 @@ it('HealthCheckFailed is Flux’s own result, whatever the state of its objects'
 });
 
 describe('an object of a kind with healthCheckExprs is decided by Flux', () => {
+  it('and is steady while Flux applies another commit', () => {
+    const spec = { healthCheckExprs: exprs, wait: true };
+    const kustomization: Setup = { spec, applied: OLD, attempted: NEW, ready: { status: 'Unknown' } };
+    expect(evaluated({ kustomization }).result).toMatchObject({ health: 'Pending', isSteady: true });
+    const none = evaluated({ kustomization: { ...kustomization, entries: [] } }).result;
+    expect(none).toMatchObject({ isSteady: false });
+  });
+
   const exprs = [{ apiVersion: 'apps/v1', kind: 'Deployment', current: 'true' }];
   const waitedFor = [{ apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'demo', name: 'web' }];
   const others = [{ ...exprs[0], kind: 'Cluster' }];
