@@ -7,7 +7,9 @@ import { fakeCluster, fakeWebhookCall } from '../../dev/fakes/ports.ts';
 import { requestOf, reviewing } from '../../dev/fakes/requests.ts';
 import { webhookRoutes } from '../../webhooks/index.ts';
 import { type AdmissionHandler, reviewOf } from '../../webhooks/response.ts';
-import { NOW } from '../core/admission/objects.ts';
+
+/** That of the objects in core/admission/objects.ts. */
+const NOW = Date.parse('2026-03-04T10:00:00Z');
 
 type Some<T> = { [key in keyof T]?: T[key] | undefined };
 
