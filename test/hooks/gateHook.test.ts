@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Gate, GateStatus } from '../../api/types.ts';
-import { fakeCluster } from '../../dev/fakes/ports.ts';
+import { fakeCluster, fakeHookCall } from '../../dev/fakes/ports.ts';
+import { composing } from '../../dev/fakes/requests.ts';
 import { gateHook } from '../../hooks/gateHook.ts';
 import { gate } from '../core/gate/gate.ts';
 import { namespaceOf, objectOf } from '../support/objects.ts';
-import { type Around, syncCall } from './call.ts';
 
 const OPEN = 'open.gate.fluxcd.io/requestedAt';
 const T = (time: string) => `2021-03-26T${time}Z`;
 
-async function sync(parent: Gate, around: Around) {
-  const { request, call, events } = syncCall(parent, around);
-  const { status, resyncAfterSeconds } = await gateHook.sync(request, call);
+async function sync(parent: Gate, { at, ...around }: { at: string } & Omit<Parameters<typeof fakeHookCall>[0], 'now'>) {
+  const { call, events } = fakeHookCall({ now: Date.parse(at), ...around });
+  const { status, resyncAfterSeconds } = await gateHook.sync(composing(parent), call);
   return { status: status as GateStatus, resyncAfterSeconds: resyncAfterSeconds!, events };
 }
 
@@ -286,7 +286,7 @@ describe('the objects that it holds', () => {
       const listMetadata = () => Promise.reject(new Error('etcd is gone'));
       const { events } = await sync(
         { ...gate(hour), status: { ...before, heldObjects } },
-        { at: T('10:00:01'), cluster: { listMetadata } },
+        { at: T('10:00:01'), cluster: { ...fakeCluster([]), listMetadata } },
       );
       expect(events).toMatchObject([{ reason: 'GateClosed', involvedObjects: heldObjects }]);
     });
@@ -324,10 +324,10 @@ describe('the objects that it holds', () => {
 
   it('is not listed again for each Gate while they are too large', async () => {
     const cluster = fakeCluster(large(400, { 'gate.fluxcd.io/gates': 'y'.repeat(100_000) }));
-    const { request, call } = syncCall(gate(hour), { at: T('09:00:00'), cluster });
-    await gateHook.sync(request, call);
+    const { call } = fakeHookCall({ now: Date.parse(T('09:00:00')), cluster });
+    await gateHook.sync(composing(gate(hour)), call);
     const lists = cluster.requests.length;
-    await gateHook.sync(request, call);
+    await gateHook.sync(composing(gate(hour)), call);
     expect(cluster.requests).toHaveLength(lists);
   });
 
@@ -336,7 +336,7 @@ describe('the objects that it holds', () => {
     const heldObjects = [{ kind: 'Rollout', namespace: 'apps', name: 'web' }];
     const { status } = await sync(
       { ...gate(hour), status: { held: 7, heldObjects } },
-      { at: T('09:00:00'), cluster: { listMetadata } },
+      { at: T('09:00:00'), cluster: { ...fakeCluster([]), listMetadata } },
     );
     expect(status).toMatchObject({ held: 7, heldObjects, conditions: [{ type: 'Opened' }, { type: 'Ready' }] });
   });

@@ -1,12 +1,12 @@
 /** An evaluation of a Gate costs what the Gate concerns: how often it reads objects is counted. */
 import { describe, expect, it } from 'vitest';
 import type { Gate, GateStatus } from '../../api/types.ts';
-import { type FakeCluster, fakeCluster } from '../../dev/fakes/ports.ts';
+import { type FakeCluster, fakeCluster, fakeHookCall } from '../../dev/fakes/ports.ts';
+import { composing } from '../../dev/fakes/requests.ts';
 import { gateHook } from '../../hooks/gateHook.ts';
 import { createSharedReads } from '../../server/sharedReads.ts';
 import { gate } from '../core/gate/gate.ts';
 import { namespaceOf, objectOf } from '../support/objects.ts';
-import { type Around, syncCall } from './call.ts';
 
 /** Namespaces with two applications each, which call `onRead` when the Gates that they name are read. */
 function cluster(namespaces: number, onRead: () => void) {
@@ -37,7 +37,8 @@ it.each<[string, Gate['spec']]>([
     let reads = 0;
     const objects = cluster(namespaces, () => reads++);
     const parent = gate(spec, undefined, { namespace: 'team-1' });
-    const { request, call } = syncCall(parent, { at: '2026-03-01T12:00:00Z', cluster: fakeCluster(objects) });
+    const request = composing(parent);
+    const { call } = fakeHookCall({ now: Date.parse('2026-03-01T12:00:00Z'), objects });
     // The first sync lists all objects, for all Gates.
     await gateHook.sync(request, call);
     reads = 0;
@@ -48,14 +49,13 @@ it.each<[string, Gate['spec']]>([
 });
 
 /** A function that syncs a Gate at a time; all its calls share reads. */
-function syncs(cluster: Around['cluster']) {
+function syncs(cluster: FakeCluster) {
   let now = 0;
   const sharedReads = createSharedReads(() => now);
   return async (parent: Gate, time: string) => {
-    const at = `2026-03-01T${time}Z`;
-    now = Date.parse(at);
-    const { request, call } = syncCall(parent, { at, cluster });
-    const { status, resyncAfterSeconds } = await gateHook.sync(request, { ...call, sharedReads });
+    now = Date.parse(`2026-03-01T${time}Z`);
+    const { call } = fakeHookCall({ now, cluster });
+    const { status, resyncAfterSeconds } = await gateHook.sync(composing(parent), { ...call, sharedReads });
     return { status: status as GateStatus, resyncAfterSeconds };
   };
 }

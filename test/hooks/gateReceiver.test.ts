@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Gate, GateStatus } from '../../api/types.ts';
+import { fakeCluster, fakeHookCall } from '../../dev/fakes/ports.ts';
+import { composing } from '../../dev/fakes/requests.ts';
 import { gateHook } from '../../hooks/gateHook.ts';
 import { gate } from '../core/gate/gate.ts';
-import { type Around, syncCall } from './call.ts';
 
 const NOW = '2021-03-26T09:00:00Z';
 
-async function sync(spec: Gate['spec'], around: Omit<Around, 'at'>) {
-  const { request, call } = syncCall(gate(spec), { at: NOW, ...around });
-  const { status, resyncAfterSeconds } = await gateHook.sync(request, call);
+async function sync(spec: Gate['spec'], around: Partial<Parameters<typeof fakeHookCall>[0]>) {
+  const { call } = fakeHookCall({ now: Date.parse(NOW), ...around });
+  const { status, resyncAfterSeconds } = await gateHook.sync(composing(gate(spec)), call);
   return { status: status as GateStatus, resyncAfterSeconds };
 }
 
@@ -19,7 +20,7 @@ describe('a Gate that takes signed calls', () => {
   });
 
   it('shows its path, made as Flux makes a Receiver’s', async () => {
-    const { status } = await sync(spec, { cluster: secret({ token: btoa('s3cret') }) });
+    const { status } = await sync(spec, { cluster: { ...fakeCluster([]), ...secret({ token: btoa('s3cret') }) } });
     // printf s3cretfreezeplatform | sha256sum
     expect(status.webhookPath).toBe('/hook/2098322b9659f8d513183c922d835ed8c5f5cfb6f1306a4571b8cc07ea85204d');
   });
@@ -40,7 +41,7 @@ describe('a Gate that takes signed calls', () => {
       "Secret 'platform/hook' cannot be read",
     ],
   ])('says so when its Secret %s, and reads it again', async (_name, cluster, reason, message) => {
-    const { status, resyncAfterSeconds } = await sync(spec, { cluster });
+    const { status, resyncAfterSeconds } = await sync(spec, { cluster: { ...fakeCluster([]), ...cluster } });
     expect(resyncAfterSeconds).toBe(30);
     expect(status).not.toHaveProperty('webhookPath');
     expect(status.conditions?.[1]).toMatchObject({ type: 'ReceiverReady', status: 'False', reason, message });

@@ -3,11 +3,10 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { RolloutGate } from '../../api/types.ts';
 import type { ScheduleStatus } from '../../core/calendar/schedulePlan.ts';
 import { LIMITS } from '../../core/limits.ts';
-import type { FakeCluster } from '../../dev/fakes/ports.ts';
-import { mapOf } from '../../dev/fakes/requests.ts';
+import { type FakeCluster, fakeHookCall } from '../../dev/fakes/ports.ts';
+import { composing, mapOf } from '../../dev/fakes/requests.ts';
 import { scheduleHook } from '../../hooks/rolloutScheduleHook.ts';
 import { namespaceOf, objectOf } from '../support/objects.ts';
-import { syncCall } from './call.ts';
 
 const PRETTY = 'gate.kuberik.com/pretty-name';
 const UNTIL = 'gate.kuberik.com/until';
@@ -33,9 +32,8 @@ async function sync(
   gates: RolloutGate[] = [],
   namespaces: KubeObject[] = [],
 ) {
-  const { request, call } = syncCall(parent, {
-    at,
-    objects: [...rollouts, ...namespaces],
+  const { call } = fakeHookCall({ now: Date.parse(at), objects: [...rollouts, ...namespaces] });
+  const request = composing(parent, {
     children: { 'RolloutGate.kuberik.com/v1alpha1': {}, ...mapOf(...(gates as KubeObject[])) },
   });
   const { status, children, resyncAfterSeconds } = await scheduleHook.sync(request, call);
@@ -187,8 +185,8 @@ describe('the Rollouts of a schedule', () => {
     ['RolloutSchedule', schedule(office), { namespace: 'prod' }],
     ['ClusterRolloutSchedule', cluster({ namespaceSelector: { matchLabels: { env: 'prod' } } }), {}],
   ])('%s: their metadata is all that is read', async (_name, parent, where) => {
-    const { request, call } = syncCall(parent, { at: '2025-01-01T10:00:00Z', objects: [rollout('web')] });
-    await scheduleHook.sync(request, call);
+    const { call } = fakeHookCall({ now: Date.parse('2025-01-01T10:00:00Z'), objects: [rollout('web')] });
+    await scheduleHook.sync(composing(parent), call);
     expect((call.cluster as FakeCluster).requests).toContainEqual({
       verb: 'pages',
       apiVersion: 'kuberik.com/v1alpha1',
