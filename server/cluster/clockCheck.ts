@@ -31,7 +31,8 @@ interface ClockCheck {
 }
 
 class ClockError extends Error {
-  readonly status = 503;
+  // Not 503: of its text the API server quotes nothing in the error of the write.
+  readonly status = 500;
 }
 
 export function createClockCheck({ transport, now, monotonic, log }: ClockCheckOptions): ClockCheck {
