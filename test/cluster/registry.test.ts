@@ -23,7 +23,7 @@ let registry: RealRegistry;
 beforeAll(async () => {
   registry = await startRealRegistry();
   for (const [tag, created] of Object.entries(CREATED)) await push(tag, created);
-}, 600_000);
+});
 
 afterAll(() => registry?.stop());
 

@@ -10,7 +10,7 @@ let target: RealRegistry;
 
 beforeAll(async () => {
   [source, target] = await Promise.all([startRealRegistry(), startRealRegistry()]);
-}, 600_000);
+});
 afterAll(() => Promise.all([source?.stop(), target?.stop()]));
 
 it('a version is deployed once the target has it, and the Job is deleted when the status has that', async () => {

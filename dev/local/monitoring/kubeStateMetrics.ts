@@ -8,6 +8,7 @@ import type { User } from '../../actors/user.ts';
 import { provideGoBinary } from '../binaries/goBinary.ts';
 import { serviceAccountKubeconfig } from '../controlPlane/serviceAccount.ts';
 import { type RunningChild, startChild } from '../process/childProcess.ts';
+import type { Log } from '../process/log.ts';
 import { freePort } from '../process/ports.ts';
 import { temporaryDirectory } from '../process/temporaryDirectory.ts';
 import { EXPORTER_CONFIG, exporterRole } from './component.ts';
@@ -23,9 +24,12 @@ export interface KubeStateMetrics {
   stop(): Promise<void>;
 }
 
+/** Builds kube-state-metrics if the cache lacks it. Resolves to the binary's path. */
+export const provideKubeStateMetrics = (log?: Log): Promise<string> => provideGoBinary('kube-state-metrics', { log });
+
 /** Starts kube-state-metrics, with a ServiceAccount in the namespace. */
 export async function startKubeStateMetrics(admin: User, namespace: string): Promise<KubeStateMetrics> {
-  const command = await provideGoBinary('kube-state-metrics');
+  const command = await provideKubeStateMetrics();
   const { path: dir, remove } = temporaryDirectory('kube-state-metrics-');
   const kubeconfig = join(dir, 'kubeconfig');
   writeFileSync(kubeconfig, await kubeconfigOf(admin, namespace), { mode: 0o600 });

@@ -29,9 +29,13 @@ export interface RealRegistry {
   stop(): Promise<void>;
 }
 
+/** Builds the registry if the cache lacks it. Resolves to the binary's path. */
+export const provideRegistry = (log?: Log): Promise<string> =>
+  provideGoBinary('registry', { program: 'cmd/registry', log });
+
 /** Starts the registry, built if the cache lacks it. */
 export async function startRealRegistry(log?: Log): Promise<RealRegistry> {
-  const command = await provideGoBinary('registry', { program: 'cmd/registry', log });
+  const command = await provideRegistry(log);
   const { path: dir, remove } = temporaryDirectory('registry-');
   const host = `127.0.0.1:${await freePort()}`;
   writeFileSync(join(dir, 'htpasswd'), HTPASSWD);

@@ -12,7 +12,7 @@ const { admin, sre, newNamespace } = view;
 let exporter: KubeStateMetrics;
 beforeAll(async () => {
   exporter = await startKubeStateMetrics(admin, await newNamespace());
-}, 900_000);
+});
 afterAll(() => exporter?.stop());
 
 /** Waits until a namespace's series have these values; undefined: the series doesn't exist. */

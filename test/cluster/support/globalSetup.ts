@@ -1,6 +1,8 @@
 /** Starts a cluster for all files of the project `cluster`, in a temporary directory. */
 import type { TestProject } from 'vitest/node';
+import { provideKubeStateMetrics } from '../../../dev/local/monitoring/kubeStateMetrics.ts';
 import { logToStderr } from '../../../dev/local/process/log.ts';
+import { provideRegistry } from '../../../dev/local/registry/realRegistry.ts';
 import { type ConnectionData, connectionData } from './connection.ts';
 import { startTestCluster, type TestCluster } from './testCluster.ts';
 
@@ -13,6 +15,9 @@ declare module 'vitest' {
 let cluster: TestCluster | undefined;
 
 export async function setup(project: TestProject): Promise<void> {
+  // One after another, before any test: while others run, a build takes longer than a test may.
+  await provideRegistry(logToStderr);
+  await provideKubeStateMetrics(logToStderr);
   // WITHOUT_HOOKS is for work on the harness, or on a hook server that doesn't start yet.
   cluster = await startTestCluster({ log: logToStderr, hooks: !process.env.WITHOUT_HOOKS });
   void cluster.died.then((problem) => {
