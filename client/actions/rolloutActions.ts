@@ -5,6 +5,7 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
 import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
+import { heldDeployment } from '../../core/rollout/deployment/history.ts';
 import { neverSeen } from '../../core/rollout/evaluation/droppedGates.ts';
 import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import type { Application, DeploymentView, ObjectRef, Step } from '../explain/application.ts';
@@ -23,6 +24,7 @@ type RelatedGates = Pick<RelatedObjects, 'gates' | 'rolloutGates'>;
 export function rolloutActions(rollout: Rollout, explained: Explained, related: RelatedGates, now: EpochMs): Action[] {
   const { steps, waiting, failure, causes } = explained;
   const version = waiting?.version;
+  const bypassing = version ?? heldDeployment(rollout)?.version.tag;
   const blocking = steps.filter(({ state }) => state === 'blocks');
   const ofSteps = [
     ...blocking.flatMap((step) => stepActions(rollout, step, explained, related)),
@@ -40,7 +42,7 @@ export function rolloutActions(rollout: Rollout, explained: Explained, related: 
     ...withdrawActions(rollout),
     ...actionsOn(rollout, 'unpin', {}, steps.find(({ kind }) => kind === 'pin')?.id),
     ...(version === undefined ? [] : rejectActions(blocking, version, related)),
-    ...(version === undefined ? [] : bypassActions(rollout, version, gates)),
+    ...(bypassing === undefined ? [] : bypassActions(rollout, bypassing, gates)),
   ];
   const first = causes[0]?.step;
   const isFirst = ({ step }: Action) => step !== undefined && step === first;

@@ -104,7 +104,7 @@ it('a replica whose clock differs from the API server’s is not ready, and deci
   const { webhookPort: port, ca, hooksPort } = started;
   const reason = expect.stringMatching(/^the clock is 3[56]\d\d s ahead of the API server's\n?$/);
   const { status, text } = await ask({ port, path: '/readyz', ca, agent: false });
-  expect([status, text]).toEqual([500, reason]);
+  expect([status, text]).toEqual([503, reason]);
   const review = await admit(started, { agent: false });
   expect([review.status, review.text]).toEqual([500, reason]);
   const metadata = { name: 'freeze', namespace: 'platform', uid: 'u' };

@@ -30,7 +30,8 @@ import { blockerOf, storedBlockers } from './storedBlockers.ts';
 const WAITS = [DEPLOYMENT_BLOCKED, /^WaitingFor/, ROLLED_BACK, PROGRESSING];
 const NOTES = [HEALTH_CHECKS_MISSING, HEALTH_CHECKS_LEFT_OUT, STATUS_SHORTENED];
 
-export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
+/** @param closed the steps of the Gates that hold the deployment while it rolls out */
+export function causesOf(rollout: Rollout, steps: readonly Step[], closed: readonly Step[]): Cause[] {
   const { status } = rollout;
   const conditions: readonly Condition[] = status?.conditions ?? [];
   const [head] = status?.history ?? [];
@@ -40,13 +41,15 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
     chosen
       .filter(({ message }) => message !== '')
       .flatMap((condition) => gateCauses(rollout, condition, steps) ?? [causeOf(condition, steps)]);
+  const isNamed = (step: string | undefined) => closed.some(({ id }) => id === step);
   const ofFlux = fluxCauses(steps);
   // The next version waits for the present deployment, which a failed object stops: that object is the first cause.
   const isFluxFirst = isUnfinished(head) || !isWaiting;
   const causes = [
     ...causesFrom(broken),
     ...(isFluxFirst ? ofFlux : []),
-    ...causesFrom([...waits, ...failed, ...pins]),
+    ...closedCauses(closed),
+    ...causesFrom([...waits, ...failed, ...pins]).filter(({ code, step }) => code !== GATE_CLOSED || !isNamed(step)),
     ...(isFluxFirst ? [] : ofFlux),
     ...(isWaiting ? [] : lastingCauses(rollout, steps)),
     ...causesFrom(idle),
@@ -98,8 +101,14 @@ function gateCauses(rollout: Rollout, { type, reason }: Condition, steps: readon
     .filter(({ type }) => type !== 'Gate' && !hasOwnCondition(type))
     .map((blocker) => ({ code: blocker.reason, step: steps.find((step) => isStepOf(step, blocker)) }));
   if (others.some(({ step }) => step === undefined)) return undefined;
-  const causes = [...closed.map((step) => ({ code: GATE_CLOSED, step })), ...others];
-  return causes.flatMap(({ code, step }) => (step ? [{ code, text: stepSentence(step), step: step.id }] : []));
+  const ofOthers = others.flatMap(({ code, step }) =>
+    step ? [{ code, text: stepSentence(step), step: step.id }] : [],
+  );
+  return [...closedCauses(closed), ...ofOthers];
+}
+
+function closedCauses(closed: readonly Step[]): Cause[] {
+  return closed.map((step) => ({ code: GATE_CLOSED, text: stepSentence(step), step: step.id }));
 }
 
 /** Whether the step is that of the blocker: of its object, or without one of its kind. */

@@ -12,7 +12,12 @@ import { objectsOfRollout } from '../../../core/managedField/managedFields.ts';
 import { IMAGE_POLICY_NOT_FOUND } from '../../../core/policy/imagePolicy.ts';
 import { pinRecordOf } from '../../../core/record/pinRecord.ts';
 import { isInRecovery } from '../../../core/rollout/deployment/entry.ts';
-import { hasNoBake, isUnfinished, succeededDeployments } from '../../../core/rollout/deployment/history.ts';
+import {
+  hasNoBake,
+  heldDeployment,
+  isUnfinished,
+  succeededDeployments,
+} from '../../../core/rollout/deployment/history.ts';
 import { requesterOf, requestsOf } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
@@ -67,14 +72,15 @@ export function explainRollout(rollout: Rollout, related: RelatedObjects, now: E
   const steps = stepsOf(rollout, bound, related, waiting?.version, now);
   const state = applicationState(rollout, waiting, steps);
   const failure = failureOf(rollout, steps);
-  const known = causesOf(rollout, steps);
+  const closed = gatesOfHeldDeployment(rollout, bound, steps);
+  const known = causesOf(rollout, steps, closed);
   const causes = [
     ...known,
     ...failureCauses(rollout, failure, known),
     ...notSetCauses(rollout, related, now),
     ...staleCauses(rollout, now),
   ];
-  const next = nextOf(rollout, bound, steps, waiting?.version);
+  const next = nextOf(rollout, closed, steps, waiting?.version);
   return {
     namespace,
     name,
@@ -122,6 +128,14 @@ function stepsOf(
     ...bindingSteps(rollout, bound, related.objects),
     ...bakeSteps(rollout, bound, related),
   ];
+}
+
+/** The closed Gates of bound objects by which a deployment is held while it rolls out. */
+function gatesOfHeldDeployment(rollout: Rollout, bound: readonly FluxBinding[], steps: readonly Step[]): Step[] {
+  if (heldDeployment(rollout) === undefined) return [];
+  const { refs, limit } = unionOf(bound.map(({ spec }) => requiredByBinding(spec)));
+  const required = new Set([...refs.map(refKey), ...(limit ? [limit] : [])].map((key) => `gate/${key}`));
+  return steps.filter(({ id, state }) => state === 'blocks' && required.has(id));
 }
 
 function waitingVersion(rollout: Rollout): WaitingVersion | undefined {
@@ -227,7 +241,7 @@ function failureCauses({ status }: Rollout, failure: FailureView | undefined, kn
 
 function nextOf(
   rollout: Rollout,
-  bound: readonly FluxBinding[],
+  closed: readonly Step[],
   steps: readonly Step[],
   version: string | undefined,
 ): Next | undefined {
@@ -236,7 +250,7 @@ function nextOf(
   const hasTimeout = rollout.spec?.deployTimeout !== undefined;
   const isRecovery = isInRecovery(rollout.status?.conditions);
   if (head && isUnfinished(head) && (bakes || version === undefined))
-    return nextOfHeld(head, bound, steps) ?? nextOfDeployment(head, { bakes, hasTimeout, isRecovery }, steps);
+    return nextOfHeld(head, closed) ?? nextOfDeployment(head, { bakes, hasTimeout, isRecovery }, steps);
   if (version !== undefined) return nextOfVersion(rollout, steps, version);
   if (!hasFailed(rollout)) return undefined;
   const missing = storedBlockers(rollout, undefined).find(({ reason }) => reason === IMAGE_POLICY_NOT_FOUND);
@@ -247,16 +261,9 @@ function nextOf(
   };
 }
 
-/** The next change of a deployment whose bound object waits for a closed Gate; undefined for another one. */
-function nextOfHeld(
-  { version: { tag }, waitingSince }: HistoryEntry,
-  bound: readonly FluxBinding[],
-  steps: readonly Step[],
-): Next | undefined {
-  const { refs, limit } = unionOf(bound.map(({ spec }) => requiredByBinding(spec)));
-  const required = new Set([...refs.map(refKey), ...(limit ? [limit] : [])].map((key) => `gate/${key}`));
-  const closed = steps.filter(({ id, state }) => state === 'blocks' && required.has(id));
-  if (waitingSince === undefined || closed.length === 0) return undefined;
+/** The next change of a deployment that these closed Gates hold; undefined without one. */
+function nextOfHeld({ version: { tag } }: HistoryEntry, closed: readonly Step[]): Next | undefined {
+  if (closed.length === 0) return undefined;
   const at = lastOf(closed);
   const lasting = closed.filter(({ until }) => until === undefined);
   if (lasting.length > 0) return { text: `no automatic change. ${tag} is waiting for ${titlesText(lasting)}` };

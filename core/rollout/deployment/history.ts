@@ -6,6 +6,12 @@ export function isUnfinished(head: HistoryEntry | undefined): boolean {
   return head?.bakeStatus === 'Deploying' || head?.bakeStatus === 'InProgress';
 }
 
+/** The newest deployment, if a closed Gate, or the suspension that it left behind, holds it while it rolls out. */
+export function heldDeployment({ status }: Pick<Rollout, 'status'>): HistoryEntry | undefined {
+  const [head] = status?.history ?? [];
+  return isUnfinished(head) && head?.waitingSince !== undefined ? head : undefined;
+}
+
 /** Whether the bake itself has begun: all bound objects are applied, and all checks were Healthy. */
 export function hasBakeBegun(head: HistoryEntry): boolean {
   return head.bakeStatus === 'InProgress';

@@ -41,18 +41,27 @@ it.each([
 it.each<[end: string, until: string | undefined, next: object]>([
   ['opens by a plan', '2026-03-01T14:00:00Z', { text: 'Gate shop/incident opens', at: '2026-03-01T14:00:00Z' }],
   ['stays closed', undefined, { text: 'no automatic change. 1.2.0 is waiting for Gate shop/incident' }],
-])('the next change of a deployment whose object waits for a Gate that %s is that of the Gate', (_, until, next) => {
-  const close = { action: 'close', at: NOW, by: 'alice' } as const;
-  const open = until && ({ action: 'open', at: Date.parse(until), by: 'alice' } as const);
-  const record = formatAcceptedRequests({ current: close, ...(open && { planned: open }), handled: { close: NOW } });
-  const gate = objectOf('Gate', {
-    metadata: { namespace: 'shop', name: 'incident', annotations: { 'gate.fluxcd.io/accepted-request': record } },
-    spec: { default: 'opened' },
-  } as never) as Gate;
-  const deployment = { id: 1, version: { tag: '1.2.0' }, timestamp: '2026-03-01T11:00:00Z', bakeStatus: 'Deploying' };
-  const history = [{ ...deployment, waitingSince: '2026-03-01T11:30:00Z' }];
-  const spec = { ...rollout.spec, bakeTime: '5m' } as Rollout['spec'];
-  const deploying = { ...rollout, spec, status: { ...rollout.status, pendingVersion: undefined, history } } as Rollout;
-  const app = explainRollout(deploying, { ...NO_RELATED, gates: [gate], bindings: [bound] }, NOW + 1000);
-  expect(app.next).toEqual(next);
-});
+])(
+  'a deployment whose object waits for a Gate that %s has the Gate as first cause and next change',
+  (_, until, next) => {
+    const close = { action: 'close', at: NOW, by: 'alice' } as const;
+    const open = until && ({ action: 'open', at: Date.parse(until), by: 'alice' } as const);
+    const record = formatAcceptedRequests({ current: close, ...(open && { planned: open }), handled: { close: NOW } });
+    const gate = objectOf('Gate', {
+      metadata: { namespace: 'shop', name: 'incident', annotations: { 'gate.fluxcd.io/accepted-request': record } },
+      spec: { default: 'opened' },
+    } as never) as Gate;
+    const deployment = { id: 1, version: { tag: '1.2.0' }, timestamp: '2026-03-01T11:00:00Z', bakeStatus: 'Deploying' };
+    const history = [{ ...deployment, waitingSince: '2026-03-01T11:30:00Z' }];
+    const spec = { ...rollout.spec, bakeTime: '5m' } as Rollout['spec'];
+    const deploying = {
+      ...rollout,
+      spec,
+      status: { ...rollout.status, pendingVersion: undefined, history },
+    } as Rollout;
+    const app = explainRollout(deploying, { ...NO_RELATED, gates: [gate], bindings: [bound] }, NOW + 1000);
+    expect(app.next).toEqual(next);
+    const text = `Gate shop/incident is closed by alice${until ? `, until ${until}` : ''}`;
+    expect(app.causes[0]).toEqual({ code: 'GateClosed', text, step: 'gate/shop/incident' });
+  },
+);
