@@ -2,6 +2,7 @@
 import type { Budget, BudgetVersion, Wave } from '../../api/types.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { explainBudget } from '../explain/kinds/explainOthers.ts';
+import type { ExplainedState } from '../explain/kinds/explanation.ts';
 
 /**
  * The state of a wave. `done`: all Rollouts have the version, or their failures are excused. `failed`: some failures
@@ -33,7 +34,7 @@ export interface BudgetView {
   kind: 'RolloutBudget' | 'ClusterRolloutBudget';
   namespace: string;
   name: string;
-  isHeld: boolean;
+  state: ExplainedState;
   /** The summary: `2 of 5 rolling out, 14 waiting, 1 failed`. */
   headline: string;
   /** The causes that `why` prints, without those about waves, which are drawn. */
@@ -58,7 +59,7 @@ export function budgetView(budget: Budget): BudgetView {
     kind: object.kind as BudgetView['kind'],
     namespace: object.namespace,
     name: object.name,
-    isHeld: state === 'held',
+    state,
     headline,
     causes: causes.filter(({ code }) => code !== 'Wave').map(({ text }) => text),
     ...(order && { label: order.label }),

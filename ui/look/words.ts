@@ -45,7 +45,7 @@ export const OUTCOMES: Record<Outcome, Look> = {
 export const EXPLAINED: Record<ExplainedState, Look> = {
   free: { text: 'Free', icon: 'done', tone: 'good' },
   held: { text: 'Held', icon: 'gate', tone: 'held' },
-  underWay: { text: 'Reconciling', icon: 'rolling', tone: 'busy' },
+  underWay: { text: 'In progress', icon: 'rolling', tone: 'busy' },
   failed: { text: 'Failed', icon: 'failed', tone: 'bad' },
 };
 

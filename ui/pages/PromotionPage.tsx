@@ -32,7 +32,7 @@ export function PromotionPage() {
   // The pipeline of the chosen stage is shown too.
   const shown = found.filter(({ stages }, index) => index < MAX_SHOWN || stages.includes(stage));
   const waves = [...budgets.value.values()].sort(
-    (a, b) => Number(b.isHeld) - Number(a.isHeld) || a.id.localeCompare(b.id),
+    (a, b) => Number(b.state === 'held') - Number(a.state === 'held') || a.id.localeCompare(b.id),
   );
   return (
     <article>

@@ -3,7 +3,7 @@ import type { BudgetVersionView, BudgetView, WaveState, WaveView } from '../../c
 import { countOf } from '../../core/text/count.ts';
 import { Badge } from '../look/Badge.tsx';
 import { Icon } from '../look/Icon.tsx';
-import type { Look, Tone } from '../look/words.ts';
+import { EXPLAINED, type Look, type Tone } from '../look/words.ts';
 import { Sentence } from '../parts/Sentence.tsx';
 import { linkTo } from '../state/route.ts';
 
@@ -16,17 +16,18 @@ const LOOKS: Record<WaveState, Look> = {
 };
 
 export function BudgetPanel({ budget }: { budget: BudgetView }) {
-  const { cluster, id, kind, namespace, name, headline, isHeld, causes, label, versions, slots } = budget;
+  const { cluster, id, kind, namespace, name, headline, state, causes, label, versions, slots } = budget;
+  const look = EXPLAINED[state];
   const title = `${kind} ${id}${cluster ? ` in ${cluster}` : ''}`;
   return (
     <section class="card panel" aria-label={title}>
       <h2 class="line">
         {namespace ? <a href={linkTo.object({ kind, namespace, name }, cluster)}>{title}</a> : title}{' '}
-        <Badge tone={isHeld ? 'held' : 'good'} icon={isHeld ? 'gate' : 'open'}>
+        <Badge tone={look.tone} icon={look.icon}>
           {headline}
         </Badge>
       </h2>
-      {isHeld &&
+      {state === 'held' &&
         causes.map((text) => (
           <p key={text}>
             <Sentence text={text} />

@@ -78,6 +78,8 @@ export function explainBudget(budget: Budget): Explanation {
   const versions = (status?.versions ?? []).slice(0, MAX_LISTED_VERSIONS);
   const held = versions.filter(({ held: isHeld }) => isHeld);
   const title = `${object.kind} ${refKey(object)}`;
+  const isHolding = held.length > 0 || ready?.status === 'False';
+  const isBusy = (status?.underWay ?? 0) + (status?.waiting ?? 0) > 0;
   // The causes of held versions repeat the message, each for its version.
   const isRepeated = ready?.reason === 'VersionHeld' && held.length > 0;
   const state = ready ? `${title}: ${withoutCommands(ready.message)}` : `${title} has not been reconciled yet`;
@@ -89,7 +91,7 @@ export function explainBudget(budget: Budget): Explanation {
   return {
     object,
     headline: `${status?.underWay ?? 0} of ${status?.maxConcurrent ?? budget.spec.maxConcurrent} rolling out, ${status?.waiting ?? 0} waiting, ${status?.failed ?? 0} failed`,
-    state: held.length > 0 || ready?.status === 'False' ? 'held' : 'free',
+    state: isHolding ? 'held' : isBusy ? 'underWay' : 'free',
     causes,
     ...((status?.waiting ?? 0) > 0 && held.length === 0 && { next: { text: nextOfBudget(budget) } }),
     actions: budgetActions(budget),

@@ -38,7 +38,7 @@ it('a budget has the sentences of `why`, and leaves the waves to the picture', (
   const held = { held: true, failed: 1, failures: [{ namespace: 'shop', name: 'a', uid: 'x' }], waves: [NONE] };
   expect(budgetView(budget(held))).toMatchObject({
     id: 'shop/fleet',
-    isHeld: true,
+    state: 'held',
     headline: '1 of 5 rolling out, 2 waiting, 1 failed',
     causes: [
       'RolloutBudget shop/fleet has not been reconciled yet',
