@@ -37,7 +37,7 @@ export interface BudgetView {
   state: ExplainedState;
   /** The summary: `2 of 5 rolling out, 14 waiting, 1 failed`. */
   headline: string;
-  /** The causes that `why` prints, without those about waves, which are drawn. */
+  /** The causes that `why` prints, without those about slots and waves, which the page draws. */
   causes: string[];
   /** The label that defines the waves. */
   label?: string;
@@ -61,7 +61,7 @@ export function budgetView(budget: Budget): BudgetView {
     name: object.name,
     state,
     headline,
-    causes: causes.filter(({ code }) => code !== 'Wave').map(({ text }) => text),
+    causes: causes.filter(({ code }) => code !== 'Wave' && code !== 'Slots').map(({ text }) => text),
     ...(order && { label: order.label }),
     versions: (status?.versions ?? []).slice(0, MAX_VERSIONS).map(versionView),
     slots: (status?.slots ?? [])

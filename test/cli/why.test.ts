@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { objectOf } from '../support/objects.ts';
 import { typed } from './objectServer.ts';
 
-it('of a version behind a wave has what the earlier wave lacks', async () => {
+it('of a version that waits for a slot has the Rollouts with slots, and what the earlier wave lacks', async () => {
   const metadata = { namespace: 'shop', name: 'app' };
   const object = { kind: 'RolloutBudget', namespace: 'shop', name: 'fleet' };
   const blocker = { type: 'Budget', effect: 'Waits', reason: 'NoSlot', version: '1.2.0', object };
@@ -25,9 +25,13 @@ it('of a version behind a wave has what the earlier wave lacks', async () => {
   const budget = objectOf('RolloutBudget', {
     metadata: { ...metadata, name: 'fleet' },
     spec: { selector: {}, maxConcurrent: 1 },
-    status: { versions: [version('example/other'), version('example/app')] },
+    status: {
+      versions: [version('example/other'), version('example/app')],
+      slots: [{ namespace: 'shop', name: 'eu-1', version: '1.2.0', state: 'Deploying' }],
+    },
   } as never);
   const { out } = await typed(['why', 'app', '-n', 'shop'], [app, budget]);
+  expect(out).toContain('RolloutBudget shop/fleet: shop/eu-1 1.2.0 is rolling out.');
   expect(out).toContain('RolloutBudget shop/fleet: 1.2.0 by waves: canary 1/2 done (1 failed), eu 0/4 done.');
 });
 

@@ -11,7 +11,7 @@ import {
   explainBudget,
   explainByConditions,
   explainHealthCheck,
-  waveCauses,
+  slotCauses,
 } from '../../client/explain/kinds/explainOthers.ts';
 import { type Explanation, explanationOf } from '../../client/explain/kinds/explanation.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
@@ -44,7 +44,7 @@ export async function explainObject(
       const app = explainRollout(rollout, related, now);
       const found = explanationOf(app, rolloutActions(rollout, app, related, now));
       const more = await Promise.all([
-        readWaves(client, rollout, app),
+        readSlots(client, rollout, app),
         readPolicies(client, rollout),
         readUndiscovered(client, rollout, now),
       ]);
@@ -88,8 +88,8 @@ async function readWaiting(client: KubeClient, gate: Gate): Promise<NextDeployme
   });
 }
 
-/** Causes for a version that waits for a slot: what earlier waves lack. */
-async function readWaves(client: KubeClient, { status }: Rollout, { steps, waiting }: Application): Promise<Cause[]> {
+/** Causes for a version that waits for a slot: who has the slots, and what earlier waves lack. */
+async function readSlots(client: KubeClient, { status }: Rollout, { steps, waiting }: Application): Promise<Cause[]> {
   const objects = steps.flatMap(({ kind, state, object }) =>
     kind === 'budget' && state !== 'passed' && object ? [object] : [],
   );
@@ -99,7 +99,7 @@ async function readWaves(client: KubeClient, { status }: Rollout, { steps, waiti
       return readable(client.get<Budget>({ ...resourceOf(row), namespace: namespace || undefined, name }));
     }),
   );
-  return budgets.flatMap((budget) => (budget && waiting ? waveCauses(budget, waiting.version, status?.image) : []));
+  return budgets.flatMap((budget) => (budget && waiting ? slotCauses(budget, waiting.version, status?.image) : []));
 }
 
 /** The ImagePolicies to choose from, for a Rollout whose own does not exist. */

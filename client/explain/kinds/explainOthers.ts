@@ -70,6 +70,7 @@ export function explainByConditions(object: AnyObject, resource: string): Explan
 
 /** The most versions that are listed. */
 const MAX_LISTED_VERSIONS = 5;
+const MAX_LISTED_SLOTS = 3;
 
 export function explainBudget(budget: Budget): Explanation {
   const object = objectRef(budget.metadata.namespace ? 'RolloutBudget' : 'ClusterRolloutBudget', identityOf(budget));
@@ -86,6 +87,7 @@ export function explainBudget(budget: Budget): Explanation {
   const causes: Cause[] = [
     ...(isRepeated ? [] : [{ code: ready?.reason ?? 'NotSeen', text: state }]),
     ...held.map((each) => ({ code: 'VersionHeld', text: heldText(each) })),
+    ...causeIf('Slots', slotsText(budget)),
     ...versions.flatMap((each) => (each.waves ? [{ code: 'Wave', text: waveText(each) }] : [])),
   ];
   return {
@@ -111,12 +113,24 @@ function heldText({ version, failed, failures = [] }: BudgetVersion): string {
   return `Version ${version} is blocked: it has failed in ${countOf(failed, 'Rollout')}${names.length > 0 ? ` (${firstFew(names, MAX_LISTED_VERSIONS, failed)})` : ''}`;
 }
 
-/** The causes about the waves of the version, for a Rollout that waits for the budget. */
-export function waveCauses(budget: Budget, version: string, image: string | undefined): Cause[] {
+/** The Rollouts with slots: `shop/eu-1 1.2.0, shop/eu-2 1.2.0 are rolling out`; empty without one. */
+function slotsText({ status }: Budget): string {
+  const slots = (status?.slots ?? []).map((slot) => `${refKey(slot)} ${slot.version}`);
+  if (slots.length === 0) return '';
+  return `${firstFew(slots, MAX_LISTED_SLOTS)} ${slots.length === 1 ? 'is' : 'are'} rolling out`;
+}
+
+/** The causes about the slots, and about the waves of the version, for a Rollout that waits for the budget. */
+export function slotCauses(budget: Budget, version: string, image: string | undefined): Cause[] {
   const found = (budget.status?.versions ?? []).find(
     (each) => each.version === version && (image === undefined || each.image === image),
   );
-  return causeIf('Wave', found?.waves && `${budget.kind} ${refKey(identityOf(budget))}: ${waveText(found)}`);
+  const title = `${budget.kind} ${refKey(identityOf(budget))}`;
+  const slots = slotsText(budget);
+  return [
+    ...causeIf('Slots', slots && `${title}: ${slots}`),
+    ...causeIf('Wave', found?.waves && `${title}: ${waveText(found)}`),
+  ];
 }
 
 /** The waves of a version: `1.2.0: wave canary 2/2 done, eu 4/18, 5 rolling out, 1 failed`. */

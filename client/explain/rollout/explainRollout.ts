@@ -318,7 +318,15 @@ function nextOfVersion(rollout: Rollout, steps: readonly Step[], version: string
   const waits = [...blocking, ...blockers.map((each) => ({ title: titleOf(each), until: each.until }))];
   const at = lastOf(waits);
   if (at !== undefined) return { text: `${version} is deployed`, at };
-  return { text: `${version} is deployed once it no longer waits for ${titlesText(waits)}` };
+  return { text: `${version} is deployed once ${endText(waits)}` };
+}
+
+/** How waits without a known time end. */
+function endText(waits: readonly { title: string; kind?: Step['kind'] }[]): string {
+  const [{ kind, title } = { title: '' }, ...others] = waits;
+  if (others.length === 0 && kind === 'upstream') return `it has succeeded in ${title}`;
+  if (others.length === 0 && kind === 'budget') return `${title} grants it a slot`;
+  return `it no longer waits for ${titlesText(waits)}`;
 }
 
 function titleOf({ type, object, reason }: Blocker): string {
