@@ -12,6 +12,7 @@ import { parseDuration } from '../../../core/kube/duration.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
+import { parseDeployments } from '../../../core/managedField/deployment.ts';
 import { bakeUntil, failsAt } from '../../../core/rollout/deployment/bake.ts';
 import { deploymentSummary } from '../../../core/rollout/deployment/deploymentMessages.ts';
 import { isInRecovery } from '../../../core/rollout/deployment/entry.ts';
@@ -41,8 +42,10 @@ export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], ob
     const ready = findCondition(binding.status?.conditions, READY);
     const carried = binding.status?.applied?.find(({ rollout: of }) => of === name);
     const isApplied = head !== undefined && unapplied(head, [binding], rollout).length === 0;
-    // The FluxBinding may still report that the version before is applied.
-    const isBehind = head !== undefined && !isApplied && ready?.status === 'True';
+    // The FluxBinding may still report the version before: as applied, or as waiting to be applied.
+    const isOfBefore =
+      ready?.status === 'True' || (ready?.status === 'Unknown' && reportsOlder(binding, rollout, head));
+    const isBehind = head !== undefined && !isApplied && isOfBefore;
     const state = isBehind ? 'waits' : bindingState(isApplied, ready?.status);
     const found = state === 'blocks' ? undefined : find(kind, { namespace, name: target });
     const failure = found && fluxFailure(found);
@@ -66,6 +69,12 @@ export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], ob
       }),
     };
   });
+}
+
+function reportsOlder({ status }: FluxBinding, { metadata }: Rollout, head: HistoryEntry | undefined): boolean {
+  return parseDeployments(status?.deployed).some(
+    ({ rollout, uid, id }) => rollout === metadata.name && uid === metadata.uid && id < (head?.id ?? 0),
+  );
 }
 
 /** The later of `since` and the start of the deployment: the object may have waited for the one before already. */

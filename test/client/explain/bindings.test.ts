@@ -25,6 +25,12 @@ function binding(applied: number, status: 'True' | 'False' | 'Unknown', message:
   return { ...rest, ...(spec && { spec }), status: { applied: [carried], conditions: [condition] } };
 }
 
+/** 1.0.0 is applied, and the FluxBinding reports this deployment. */
+function reporting(id: number, message: string): FluxBinding {
+  const bound = binding(1, 'Unknown', message);
+  return { ...bound, status: { ...bound.status, deployed: `my-app=${id}/1.${id - 1}.0/uid-my-app` } };
+}
+
 it.each<[string, FluxBinding, string, string, string]>([
   ['it has the version', binding(2, 'True', 'applied'), 'passed', 'applied', '1.1.0'],
   [
@@ -32,6 +38,20 @@ it.each<[string, FluxBinding, string, string, string]>([
     binding(1, 'True', 'applied'),
     'waits',
     'waiting for Flux to apply 1.1.0',
+    '1.0.0',
+  ],
+  [
+    'it reports that the version before waits',
+    reporting(1, 'waiting for Flux to apply my-app 1.0.0 (1)'),
+    'waits',
+    'waiting for Flux to apply 1.1.0',
+    '1.0.0',
+  ],
+  [
+    'it reports that the version waits',
+    reporting(2, 'waiting for Flux to apply my-app 1.1.0 (2)'),
+    'waits',
+    'waiting for Flux to apply my-app 1.1.0 (2)',
     '1.0.0',
   ],
   ['it waits', binding(1, 'Unknown', 'waiting for Flux'), 'waits', 'waiting for Flux', '1.0.0'],
