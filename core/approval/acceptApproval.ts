@@ -119,11 +119,11 @@ const FORGERIES_IN_WARNINGS = 3;
  */
 function droppedTextWarnings({ object, old, keys }: ApprovalWrite): string[] {
   const [annotations, before] = [object.metadata.annotations, old?.metadata.annotations];
-  const left = annotations?.[keys.approve];
-  const stale =
-    left !== undefined && left === before?.[keys.approve]
-      ? [`approval not recorded: ${keys.approve} had this value already and was removed. Set it again`]
-      : [];
+  const isOld = (key: string) => annotations?.[key] !== undefined && annotations[key] === before?.[key];
+  const stale = [
+    ...(isOld(keys.approve) ? [`approval ${notRecorded(keys.approve)}`] : []),
+    ...(isOld(keys.unapprove) ? [`withdrawal ${notRecorded(keys.unapprove)}`] : []),
+  ];
   const text = annotations?.[keys.record];
   const stored = before?.[keys.record];
   if (text === undefined || text === stored) return stale;
@@ -139,6 +139,8 @@ function droppedTextWarnings({ object, old, keys }: ApprovalWrite): string[] {
       : [];
   return [...stale, ...named, ...more, `${keys.record} is written by the webhook: your change of it is ignored`];
 }
+
+const notRecorded = (key: string) => `not recorded: ${key} had this value already and was removed. Set it again`;
 
 interface Accepted {
   record: ApprovalRecord;

@@ -4,8 +4,10 @@ import type { RolloutGate } from '../../../api/types.ts';
 import { goJsonBytes } from '../../../core/kube/json.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { compile } from '../../../dev/sim/apiServer/cel.ts';
 import { mutateRolloutGate } from '../../../webhooks/rolloutGate/rolloutGateAdmission.ts';
 import { object } from '../../hooks/rollout/call.ts';
+import { objectIn } from '../../manifests/files.ts';
 import { write } from '../gate/call.ts';
 import { write as admission } from '../rollout/call.ts';
 
@@ -120,14 +122,35 @@ describe('an approval', () => {
     expect(warnings).toEqual(['you requested 1.1.0, so your approval does not count (spec.approvals.notBy)']);
   });
 
-  it('from before the webhook’s return counts for no user, and the next writer gets a Warning', async () => {
-    const old = gate({ [`${P}approve`]: '1.1.0' });
-    const { stored, allowed, warnings } = await approve({}, { old, user: 'bob' });
-    expect(recorded(stored).given).toEqual([]);
-    expect(allowed).toBe(true);
-    expect(warnings).toEqual([
-      `approval not recorded: ${P}approve had this value already and was removed. Set it again`,
-    ]);
+  it.each([
+    ['approval', 'approve'],
+    ['withdrawal', 'unapprove'],
+  ])(
+    'from before the webhook’s return counts for no user, and the next writer gets a Warning: %s',
+    async (what, key) => {
+      const old = gate({ [P + key]: '1.1.0' });
+      const { stored, allowed, warnings } = await approve({}, { old, user: 'bob' });
+      expect(recorded(stored).given).toEqual([]);
+      expect(allowed).toBe(true);
+      expect(warnings).toEqual([
+        `${what} not recorded: ${P}${key} had this value already and was removed. Set it again`,
+      ]);
+    },
+  );
+
+  it.each([
+    ['rolloutgate', `${P}approve`],
+    ['rolloutgate', `${P}unapprove`],
+    ['gate', 'approve.gate.fluxcd.io/for'],
+    ['gate', 'unapprove.gate.fluxcd.io/for'],
+  ])('from before the webhook’s return reaches it if the user repeats it: %s, %s', (kind, annotation) => {
+    const { matchConditions } = objectIn('webhooks/mutating.yaml').webhooks.find(
+      ({ name }: { name: string }) => name === `${kind}.admission.kuberik.com`,
+    );
+    const isSent = (object: object) =>
+      compile(matchConditions[0].expression)({ object, oldObject: object, request: { operation: 'UPDATE' } } as never);
+    expect(isSent(gate({ [annotation]: '1.1.0' }))).toBe(true);
+    expect(isSent(gate())).toBe(false);
   });
 
   it('beyond the limit removes the oldest one, with a Warning', async () => {
