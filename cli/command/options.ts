@@ -77,7 +77,7 @@ export const YES: OptionDefinition = { flags: '-y, --yes', help: 'do not ask for
 
 export const SHOW_KUBECTL: OptionDefinition = {
   flags: '-v, --show-kubectl',
-  help: 'also print the same with kubectl',
+  help: 'also print the equivalent kubectl commands',
 };
 
 export const WRITE_OPTIONS: readonly OptionDefinition[] = [
@@ -100,7 +100,7 @@ export const SPAN_OPTIONS: readonly OptionDefinition[] = [
 
 const TIMEOUT: OptionDefinition = {
   flags: '--timeout <time>',
-  help: 'with --wait: how long; 0 for no limit',
+  help: 'with --wait: how long to wait; 0 for no limit',
   default: '10m',
 };
 

@@ -19,13 +19,13 @@ import { make } from '../write/make.ts';
 export const adoptCommand: CommandDefinition = {
   description: `Adopts a running Kustomization or OCIRepository under a Rollout, without changing what runs.
 
-Without --apply or --out it shows the plan. It creates:
+Without --apply or --out the command only shows the plan. The plan creates:
 
 - a Rollout that starts with the running version,
 - the annotation that binds the object,
 - a RolloutGate that blocks a newer version, if one is published already.
 
-It finds the version in spec.postBuild.substitute or spec.ref.tag, and the ImagePolicy that selects it.`,
+The command finds the version in spec.postBuild.substitute or spec.ref.tag, and the ImagePolicy that selects it.`,
   arguments: [
     {
       syntax: '<kind/name>',

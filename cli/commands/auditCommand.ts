@@ -23,7 +23,7 @@ const FORMATS = ['table', 'csv', 'json', 'yaml'];
 export const audit: CommandDefinition = {
   description: `Reports deployments, approvals, bypasses, freezes and changes of rules: who, when and why.
 
-The oldest is first. It reads histories, the webhook's records on objects, and Events.
+The oldest record is first. The command reads histories, the webhook's records on objects, and Events.
 Withdrawn approvals, deleted objects and all other changes are in the API server's audit log only: give it with --audit-log.
 The gaps of these sources are printed below the report, on standard error; in JSON and YAML they are in "gaps".`,
   options: [

@@ -23,8 +23,8 @@ const MAX_WEEKS = 8;
 export const calendarCommand: CommandDefinition = {
   description: `Draws the next weeks of Gates and schedules: when each is open or closed, and by which user.
 
-It follows from the requests and rules that exist now.
-For a namespace it shows the Gates and schedules there, and those of other namespaces that hold something there.`,
+The calendar follows from the requests and rules that exist now.
+For a namespace it shows the Gates and schedules of that namespace, and Gates of other namespaces that hold its objects.`,
   options: [
     ALL_NAMESPACES,
     { flags: '--weeks <count>', help: `how many, up to ${MAX_WEEKS}`, default: '2' },

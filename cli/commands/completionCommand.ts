@@ -52,7 +52,7 @@ ${PROGRAMS.map((program) => `complete -c ${program} -f -a '(__rollouts_complete)
 export const completion: CommandDefinition = {
   description: `Prints a script that completes commands, options, versions and names of Rollouts and Gates.
 
-It is for kubectl-rollouts and flux-rollouts. \`kubectl rollouts\` and \`flux rollouts\` complete by kubectl's and flux's own scripts: kubectl calls kubectl_complete-rollouts, which has to be on the PATH as well.`,
+The script is for kubectl-rollouts and flux-rollouts. \`kubectl rollouts\` and \`flux rollouts\` complete by kubectl's and flux's own scripts: kubectl calls kubectl_complete-rollouts, which must be on the PATH as well.`,
   arguments: [{ syntax: '<shell>', help: SHELLS.join(', '), completes: SHELLS }],
   examples: [
     ['for this bash', 'completion bash > ~/.rollouts-completion && source ~/.rollouts-completion'],

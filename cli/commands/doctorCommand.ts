@@ -45,7 +45,7 @@ export const doctorCommand: CommandDefinition = {
 - versions, kinds, webhooks and their certificates, and whether the API server reaches them (by a dry run that stores nothing),
 - Metacontroller, and the rights of our ServiceAccounts,
 - references to objects that don't exist,
-- Kustomizations that wait for Gates of their own, or that would set back versions if admission were removed,
+- Kustomizations that wait for Gates of their own, or that would reset versions to those in Git if admission were removed,
 - Rollouts whose version no ImageUpdateAutomation commits,
 - HealthChecks that aren't allowed to query their MetricProvider,
 - budgets that select more than a request can carry, or share slots with every namespace.

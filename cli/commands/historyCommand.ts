@@ -17,7 +17,7 @@ import { OUTCOME_TONES, type Style, styleOf } from '../terminal/style.ts';
 export const history: CommandDefinition = {
   description: `Lists the deployments of a Rollout, newest first: outcome, user, reason, and how long each phase took.
 
---diff shows the differences between two of them, by the ids of the first column.`,
+--diff shows the differences between two deployments, whose ids are in the first column.`,
   arguments: [{ syntax: '<rollout>', help: 'its name', completes: { names: 'Rollout' } }],
   options: [
     { flags: '--diff <ids...>', help: 'two ids: show the changes from the first to the second' },

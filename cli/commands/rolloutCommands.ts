@@ -89,23 +89,22 @@ The command names the version, and asks you to confirm.`,
 export const retryCommand = rolloutCommandOf('retry', {
   description: `Retries the newest deployment after it has failed.
 
-It must be applied, become healthy and bake again.`,
+The version must be applied, become healthy and bake again.`,
   examples: [['the database is back', "retry my-app --reason 'the database is back'"]],
 });
 
 export const unblockCommand = rolloutCommandOf('unblock', {
   description: `Lets automation continue with the next version after a failed one.
 
-It is for a failure that blocks later versions (spec.onFailure: Hold). Gates, RolloutGates and HealthChecks can still block the next version.`,
+Use it after a failure that blocks later versions (spec.onFailure: Hold). Gates, RolloutGates and HealthChecks can still block the next version.`,
   examples: [['1.2.0 has failed, 1.2.1 repairs it', "unblock my-app --reason '1.2.1 repairs it'"]],
 });
 
 export const rollbackCommand = rolloutCommandOf('rollback', {
   description: `Goes back to the last version that succeeded before the current one, or the named one, and stays on it.
 
-It never goes to a newer version, nor to one that was rolled back.
-The command shows both versions, whether the image may be another one, and any release between them that cannot be
-undone, and asks you to confirm.`,
+The command never selects a newer version, nor one that was rolled back.
+It shows both versions, whether the image may be another one, and any release between them that cannot be undone. Then it asks you to confirm.`,
   version: 'optional',
   options: [{ flags: '--no-pin', help: 'do not stay on it: newer versions are candidates again' }],
   examples: [
@@ -124,7 +123,11 @@ export const withdrawCommand: CommandDefinition = {
 A version that was requested with deploy or bypass can be withdrawn until it is deployed.`,
   arguments: [
     { syntax: '<rollout-or-gate>', help: 'a Rollout, rolloutgate/qa or gate/year-end', completes: APPROVABLE },
-    { syntax: '[version]', help: 'of an approval: a tag; at a Gate, namespace/rollout:tag', completes: 'versions' },
+    {
+      syntax: '[version]',
+      help: 'to withdraw an approval: its version, a tag; at a Gate, namespace/rollout:tag',
+      completes: 'versions',
+    },
   ],
   options: WRITE_OPTIONS,
   examples: [

@@ -15,7 +15,7 @@ export const ui: CommandDefinition = {
   description: `Serves a live page on this machine and opens it: applications, Gates on a calendar, and promotion.
 
 The page has the rights of your kubeconfig. The browser gets no credentials, and only the data that the page needs.
-The address has a key that is new each time. Anyone who has it has your permissions, so do not share it.
+The address has a key that is new each time. Do not share it: it gives your permissions to everyone who has it.
 With several --context it shows all these clusters, with the rights that you have in each. A cluster that does not answer does not delay the others.
 Ctrl-C stops the page.`,
   options: [

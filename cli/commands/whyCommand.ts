@@ -23,8 +23,8 @@ const MAX_COMMANDS = 10;
 export const why: CommandDefinition = {
   description: `Explains why an object is waiting or blocked: the cause, what happens next, and how to release it.
 
-How to release it is a list of commands, each with whether you are allowed to run it; -v adds those of kubectl.
-KIND is any kind of rollout-hooks or Flux. A name alone is that of a Rollout.`,
+To release it, the output lists commands, and whether you are allowed to run each of them; -v adds the kubectl commands.
+KIND is any kind of rollout-hooks or Flux. A name without a kind is a Rollout.`,
   arguments: [
     { syntax: '<kind/name>', help: 'rollout/my-app, gate/year-end, kustomization/web', completes: ANY_OBJECT },
   ],
