@@ -32,7 +32,7 @@ export interface ClusterRolloutBudget {
          */
         key: string;
         /**
-         * How its value is compared.
+         * How the label's value is compared.
          */
         operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
         /**
@@ -60,7 +60,7 @@ export interface ClusterRolloutBudget {
          */
         key: string;
         /**
-         * How its value is compared.
+         * How the label's value is compared.
          */
         operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
         /**
@@ -91,7 +91,7 @@ export interface ClusterRolloutBudget {
       values: string[];
     };
     /**
-     * How long a slot stays empty after its deployment has ended, such as 10m. Absent: it is free at once.
+     * How long a slot stays empty after its deployment has ended, such as 10m. Absent: the slot is free at once.
      */
     cooldown?: string;
     /**
@@ -156,7 +156,7 @@ export interface ClusterRolloutBudget {
        */
       uid: string;
       /**
-       * Its request for a slot. Absent if it began without one.
+       * The Rollout's request for the slot. Absent if the deployment began without one.
        */
       request?: number;
       /**
@@ -209,7 +209,7 @@ export interface ClusterRolloutBudget {
        */
       digest?: string;
       /**
-       * Its current wave, and how many of its Rollouts have it.
+       * The version's current wave, and how many of its Rollouts have the version.
        */
       wave?: string;
       /**
@@ -229,11 +229,11 @@ export interface ClusterRolloutBudget {
          */
         done: number;
         /**
-         * Number of Rollouts that deploy it, or have a slot for it.
+         * Number of Rollouts that deploy the version, or have a slot for it.
          */
         underWay: number;
         /**
-         * Number of Rollouts that request it.
+         * Number of Rollouts that request the version.
          */
         waiting: number;
         /**
@@ -275,7 +275,7 @@ export interface ClusterRolloutBudget {
        */
       failuresExcused?: number;
       /**
-       * The user who continued it.
+       * The user who continued the version.
        */
       continuedBy?: string;
       /**
@@ -296,7 +296,7 @@ export interface ClusterRolloutBudget {
        */
       message: string;
       /**
-       * The generation of the spec that it is about.
+       * The generation of the spec that the condition is about.
        */
       observedGeneration?: number;
       /**

@@ -90,11 +90,11 @@ export interface ClusterRolloutSchedule {
        */
       timeRange?: {
         /**
-         * When it begins, HH:MM.
+         * When the window begins, HH:MM.
          */
         start: string;
         /**
-         * When it ends, HH:MM. At or before the start: on the next day.
+         * When the window ends, HH:MM. At or before the start: on the next day.
          */
         end: string;
       };
@@ -158,7 +158,7 @@ export interface ClusterRolloutSchedule {
        */
       message: string;
       /**
-       * The generation of the spec that it is about.
+       * The generation of the spec that the condition is about.
        */
       observedGeneration?: number;
       /**

@@ -18,7 +18,7 @@ export interface FluxBinding {
      */
     target: {
       /**
-       * Its group and version.
+       * The object's group and version.
        */
       apiVersion: string;
       /**
@@ -26,11 +26,11 @@ export interface FluxBinding {
        */
       kind: string;
       /**
-       * Its name; it is in the namespace of the binding.
+       * The object's name
        */
       name: string;
       /**
-       * Its uid.
+       * The object's uid.
        */
       uid: string;
     };
@@ -73,7 +73,7 @@ export interface FluxBinding {
      */
     source?: {
       /**
-       * Its group and version.
+       * The object's group and version.
        */
       apiVersion: string;
       /**
@@ -119,7 +119,7 @@ export interface FluxBinding {
          */
         rollout: string;
         /**
-         * The id of the deployment in its history.
+         * The id of the deployment in the Rollout's history.
          */
         id: number;
         /**
@@ -157,7 +157,7 @@ export interface FluxBinding {
          */
         rollout: string;
         /**
-         * The id of its newest deployment.
+         * The id of the Rollout's newest deployment.
          */
         id?: number;
         /**
@@ -169,7 +169,7 @@ export interface FluxBinding {
          */
         uid?: string;
         /**
-         * The ImagePolicy of its spec.writeBack.
+         * The ImagePolicy of the Rollout's spec.writeBack.
          */
         writeBack?: string;
       }[];
@@ -186,11 +186,11 @@ export interface FluxBinding {
          */
         gate: string;
         /**
-         * Whether it is open for this object.
+         * Whether the Gate is open for this object.
          */
         opened: boolean;
         /**
-         * Why it is open or closed.
+         * Why the Gate is open or closed.
          */
         message?: string;
         /**
@@ -211,7 +211,7 @@ export interface FluxBinding {
          */
         rollout: string;
         /**
-         * The id of the deployment in its history.
+         * The id of the deployment in the Rollout's history.
          */
         id: number;
         /**
@@ -274,7 +274,7 @@ export interface FluxBinding {
        */
       state: 'Missing' | 'Waiting' | 'Applied';
       /**
-       * Why it is Missing, or why it has no version.
+       * Why the field is Missing, or has no version.
        */
       message?: string;
     }[];
@@ -283,7 +283,7 @@ export interface FluxBinding {
      */
     source?: {
       /**
-       * The expected annotation rollout.kuberik.com/artifact of the object. Absent while it doesn't change.
+       * The expected annotation rollout.kuberik.com/artifact of the object. Absent while the annotation doesn't change.
        */
       artifact?: string;
       /**
@@ -304,7 +304,7 @@ export interface FluxBinding {
        */
       rollout: string;
       /**
-       * The id of the deployment in its history.
+       * The id of the deployment in the Rollout's history.
        */
       id: number;
       /**
@@ -329,11 +329,11 @@ export interface FluxBinding {
        */
       name: string;
       /**
-       * Whether it is open for this object.
+       * Whether the Gate is open for this object.
        */
       opened: boolean;
       /**
-       * Why it is open or closed.
+       * Why the Gate is open or closed.
        */
       message?: string;
       /**
@@ -354,7 +354,7 @@ export interface FluxBinding {
        */
       rollout: string;
       /**
-       * The id of the deployment in its history.
+       * The id of the deployment in the Rollout's history.
        */
       id: number;
       /**
@@ -391,11 +391,11 @@ export interface FluxBinding {
        */
       state: 'Requested' | 'Failing' | 'Done' | 'Deleting' | 'Suspended' | 'Missing';
       /**
-       * The reason of its Ready condition while it is Failing.
+       * The reason of the applier's condition Ready while it is Failing.
        */
       reason?: string;
       /**
-       * The time since which it is in that state.
+       * The time since which the applier is in that state.
        */
       stateSince: string;
     };
@@ -412,7 +412,7 @@ export interface FluxBinding {
        */
       message: string;
       /**
-       * The generation of the spec that it is about.
+       * The generation of the spec that the condition is about.
        */
       observedGeneration?: number;
       /**

@@ -50,11 +50,11 @@ export interface Gate {
          */
         timeRange?: {
           /**
-           * When it begins, HH:MM.
+           * When the window begins, HH:MM.
            */
           start: string;
           /**
-           * When it ends, HH:MM. At or before the start: on the next day.
+           * When the window ends, HH:MM. At or before the start: on the next day.
            */
           end: string;
         };
@@ -285,7 +285,7 @@ export interface Gate {
      */
     closedBy?: string;
     /**
-     * The reason of that request.
+     * The reason of the request in force.
      */
     reason?: string;
     /**
@@ -297,7 +297,7 @@ export interface Gate {
      */
     held?: number;
     /**
-     * The first hundred of these objects, in the order of kind, namespace and name.
+     * The first hundred objects that require the Gate, in the order of kind, namespace and name.
      */
     heldObjects?: {
       /**
@@ -404,7 +404,7 @@ export interface Gate {
          */
         version: string;
         /**
-         * Namespace and name of its Rollout.
+         * Namespace and name of the version's Rollout.
          */
         rollout?: string;
         /**
@@ -412,7 +412,7 @@ export interface Gate {
          */
         count?: number;
         /**
-         * Whether these are enough. Absent with notBy, because each Rollout excludes its own requester and authors.
+         * Whether the approvals are enough. Absent with notBy, because each Rollout excludes its own requester and authors.
          */
         enough?: boolean;
         /**
@@ -432,11 +432,11 @@ export interface Gate {
            */
           reason?: string;
           /**
-           * When it expires.
+           * When the approval expires.
            */
           expiresAt?: string;
           /**
-           * Why it doesn't count; absent if it does. Each Rollout excludes requester and author itself.
+           * Why the approval doesn't count; absent if it counts. Each Rollout excludes requester and author itself.
            */
           doesNotCount?: string;
         }[];
@@ -459,7 +459,7 @@ export interface Gate {
        */
       message: string;
       /**
-       * The generation of the spec that it is about.
+       * The generation of the spec that the condition is about.
        */
       observedGeneration?: number;
       /**

@@ -61,7 +61,7 @@ export interface HealthCheck {
        */
       query: string;
       /**
-       * The values that are healthy, the bounds included. With several series, each must be inside.
+       * The range of healthy values, including its bounds. With several series, each must be inside.
        */
       thresholdRange: {
         /**

@@ -36,7 +36,7 @@ export interface MetricProvider {
       name: string;
     };
     /**
-     * Selects the namespaces whose HealthChecks may use it, by labels of the Namespace that tenants can't set. Empty: all. A user who may write a HealthCheck there can read every number that the credentials can read.
+     * Selects the namespaces whose HealthChecks may query it, by labels of the Namespace that tenants can't set. Empty: all. A user who may write a HealthCheck there can read every number that the credentials can read.
      */
     namespaceSelector: {
       /**
@@ -54,7 +54,7 @@ export interface MetricProvider {
          */
         key: string;
         /**
-         * How its value is compared.
+         * How the label's value is compared.
          */
         operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
         /**

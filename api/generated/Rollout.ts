@@ -194,12 +194,12 @@ export interface Rollout {
      */
     writeBack?: {
       /**
-       * The name of that ImagePolicy, not that of releasesImagePolicy. The Rollout creates it in its own namespace.
+       * The name of the ImagePolicy to create, other than that of releasesImagePolicy. It is in the Rollout's namespace.
        */
       imagePolicy: string;
     };
     /**
-     * A repository that each release is copied to, with its signatures and SBOMs. See docs/promotion.md#spectargetrepository.
+     * The repository to which each release is copied, with its signatures and SBOMs. See docs/promotion.md#spectargetrepository.
      */
     targetRepository?: {
       /**
@@ -269,7 +269,7 @@ export interface Rollout {
        */
       message: string;
       /**
-       * The generation of the spec that it is about.
+       * The generation of the spec that the condition is about.
        */
       observedGeneration?: number;
       /**
@@ -294,11 +294,11 @@ export interface Rollout {
        */
       tag: string;
       /**
-       * The repository that it was copied to.
+       * The repository that the release was copied to.
        */
       url: string;
       /**
-       * The digest of the tag there.
+       * The digest of the tag in that repository.
        */
       digest?: string;
       /**
@@ -335,7 +335,7 @@ export interface Rollout {
        */
       since: string;
       /**
-       * The versions that it could deploy, newest first, at most 20.
+       * The versions that the Rollout could deploy, newest first, at most 20.
        */
       versions?: {
         /**
@@ -410,7 +410,7 @@ export interface Rollout {
        */
       image?: string;
       /**
-       * When it was deployed.
+       * When the version was deployed.
        */
       timestamp: string;
       /**
@@ -472,7 +472,7 @@ export interface Rollout {
          */
         kind?: string;
         /**
-         * The user who opened or approved it; absent for a Gate of another namespace.
+         * The user who opened the Gate or approved the version; absent for a Gate of another namespace.
          */
         by?: string;
         /**
@@ -480,7 +480,7 @@ export interface Rollout {
          */
         reason?: string;
         /**
-         * When it was opened or approved.
+         * When the Gate was opened or the version approved.
          */
         at: string;
       }[];
@@ -514,15 +514,15 @@ export interface Rollout {
        */
       bakeStatusMessage?: string;
       /**
-       * When its bake began, rounded up to a second.
+       * When the bake began, rounded up to a second.
        */
       bakeStartTime?: string;
       /**
-       * When its bake ended; without bake settings, when Flux had applied the deployment.
+       * When the bake ended; without bake settings, when Flux had applied the deployment.
        */
       bakeEndTime?: string;
       /**
-       * When it was last retried. Health from before doesn't count.
+       * When the deployment was last retried. Health from before doesn't count.
        */
       lastRetryTimestamp?: string;
       /**
@@ -530,15 +530,15 @@ export interface Rollout {
        */
       waitedSeconds?: number;
       /**
-       * Seconds by which deployTimeout is longer, because it was over more than a minute before it was evaluated: in an outage, or when it was set. The reports about objects and health have a minute to follow. Counted anew when the bake begins.
+       * Seconds by which deployTimeout is longer, because it ended more than a minute before its evaluation: in an outage, or when it was set. The reports about objects and health have a minute to follow. Counted anew when the bake begins.
        */
       graceSeconds?: number;
       /**
-       * The time since which a closed Gate holds it.
+       * The time since which a closed Gate holds the deployment.
        */
       waitingSince?: string;
       /**
-       * The HealthChecks that failed it, or kept its bake from starting.
+       * The HealthChecks that failed the deployment, or kept its bake from starting.
        */
       failedHealthChecks?: {
         /**
@@ -550,7 +550,7 @@ export interface Rollout {
          */
         namespace: string;
         /**
-         * Its message.
+         * The HealthCheck's message.
          */
         message?: string;
       }[];
@@ -567,15 +567,15 @@ export interface Rollout {
          */
         namespace: string;
         /**
-         * Its status.
+         * The HealthCheck's status.
          */
         status?: string;
         /**
-         * Its lastChangeTime.
+         * The HealthCheck's lastChangeTime.
          */
         lastChangeTime?: string;
         /**
-         * Its lastErrorTime, even if a reset has removed it: its reporter may write it again.
+         * The HealthCheck's lastErrorTime, even if a reset has removed it: its reporter may write it again.
          */
         lastErrorTime?: string;
       }[];
@@ -694,7 +694,7 @@ export interface Rollout {
        */
       gate: string;
       /**
-       * The time since which it is rejected.
+       * The time since which the release is rejected.
        */
       timestamp: string;
     }[];
@@ -703,7 +703,7 @@ export interface Rollout {
      */
     rolledBackReleases?: string[];
     /**
-     * The authors in the manifests of releases that their author must not approve.
+     * Authors of releases, from their manifests, whose approvals don't count (notBy).
      */
     releaseAuthors?: {
       /**
@@ -728,7 +728,7 @@ export interface Rollout {
        */
       tag: string;
       /**
-       * Why it is not a candidate.
+       * Why the release is not a candidate.
        */
       reason: string;
     }[];
@@ -753,7 +753,7 @@ export interface Rollout {
         | 'Budget'
         | 'PinnedVersion';
       /**
-       * Blocks: a user has to act. Waits: it ends automatically.
+       * Blocks: a user has to act. Waits: the wait ends automatically.
        */
       effect: 'Blocks' | 'Waits';
       /**
@@ -761,11 +761,11 @@ export interface Rollout {
        */
       reason: string;
       /**
-       * The version that it blocks; absent if it blocks every version.
+       * The version that is blocked; absent if every version is.
        */
       version?: string;
       /**
-       * The object that blocks it; absent if there is none, as for a bake.
+       * The object that blocks the version; absent if there is none, as for a bake.
        */
       object?: {
         /**
@@ -782,11 +782,11 @@ export interface Rollout {
         name: string;
       };
       /**
-       * The time since which it blocks, if known.
+       * The time since which the version is blocked, if known.
        */
       since?: string;
       /**
-       * When it ends automatically, if known.
+       * When the block ends automatically, if known.
        */
       until?: string;
       /**
@@ -811,7 +811,7 @@ export interface Rollout {
        */
       tag: string;
       /**
-       * When it is old enough.
+       * When the release is old enough.
        */
       deployableAt: string;
     }[];
@@ -820,11 +820,11 @@ export interface Rollout {
      */
     namedGates?: {
       /**
-       * Its namespace and name.
+       * The Gate's namespace and name.
        */
       gate: string;
       /**
-       * Whether it exists or has existed.
+       * Whether the Gate exists or has existed.
        */
       seen: boolean;
     }[];

@@ -32,7 +32,7 @@ export interface RolloutBudget {
          */
         key: string;
         /**
-         * How its value is compared.
+         * How the label's value is compared.
          */
         operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
         /**
@@ -63,11 +63,11 @@ export interface RolloutBudget {
       values: string[];
     };
     /**
-     * How long a slot stays empty after its deployment has ended, such as 10m. Absent: it is free at once.
+     * How long a slot stays empty after its deployment has ended, such as 10m. Absent: the slot is free at once.
      */
     cooldown?: string;
     /**
-     * A deployment that takes longer, such as 2h, counts as a failure of its version, and loses its slot. Absent: it keeps its slot until it ends.
+     * A deployment that takes longer, such as 2h, counts as a failure of its version, and loses its slot. Absent: a deployment keeps its slot until it ends.
      */
     slotTimeout?: string;
   };
@@ -128,7 +128,7 @@ export interface RolloutBudget {
        */
       uid: string;
       /**
-       * Its request for a slot. Absent if it began without one.
+       * The Rollout's request for the slot. Absent if the deployment began without one.
        */
       request?: number;
       /**
@@ -181,7 +181,7 @@ export interface RolloutBudget {
        */
       digest?: string;
       /**
-       * Its current wave, and how many of its Rollouts have it.
+       * The version's current wave, and how many of its Rollouts have the version.
        */
       wave?: string;
       /**
@@ -201,11 +201,11 @@ export interface RolloutBudget {
          */
         done: number;
         /**
-         * Number of Rollouts that deploy it, or have a slot for it.
+         * Number of Rollouts that deploy the version, or have a slot for it.
          */
         underWay: number;
         /**
-         * Number of Rollouts that request it.
+         * Number of Rollouts that request the version.
          */
         waiting: number;
         /**
@@ -247,7 +247,7 @@ export interface RolloutBudget {
        */
       failuresExcused?: number;
       /**
-       * The user who continued it.
+       * The user who continued the version.
        */
       continuedBy?: string;
       /**
@@ -268,7 +268,7 @@ export interface RolloutBudget {
        */
       message: string;
       /**
-       * The generation of the spec that it is about.
+       * The generation of the spec that the condition is about.
        */
       observedGeneration?: number;
       /**

@@ -35,7 +35,7 @@ export interface RolloutGate {
      */
     rejectedVersions?: string[];
     /**
-     * Approvals that every deployment needs, also a manual one: docs/promotion.md#approvals. The annotation rollout.kuberik.com/approve approves one.
+     * Approvals that every deployment needs, also a manual one: docs/promotion.md#approvals. The annotation rollout.kuberik.com/approve approves a version.
      */
     approvals?: {
       /**
@@ -57,7 +57,7 @@ export interface RolloutGate {
     };
   };
   /**
-   * Whether it passes, and what has been approved.
+   * Whether the RolloutGate passes, and which versions have approvals.
    */
   status?: {
     /**
@@ -77,7 +77,7 @@ export interface RolloutGate {
        */
       message: string;
       /**
-       * The generation of the spec that it is about.
+       * The generation of the spec that the condition is about.
        */
       observedGeneration?: number;
       /**
@@ -126,7 +126,7 @@ export interface RolloutGate {
          */
         version: string;
         /**
-         * Namespace and name of its Rollout, on a Gate.
+         * Namespace and name of the version's Rollout, on a Gate.
          */
         rollout?: string;
         /**
@@ -134,7 +134,7 @@ export interface RolloutGate {
          */
         count?: number;
         /**
-         * Whether these are enough.
+         * Whether the approvals are enough.
          */
         enough?: boolean;
         /**
@@ -154,11 +154,11 @@ export interface RolloutGate {
            */
           reason?: string;
           /**
-           * When it expires.
+           * When the approval expires.
            */
           expiresAt?: string;
           /**
-           * Why it doesn't count; absent if it does.
+           * Why the approval doesn't count; absent if it counts.
            */
           doesNotCount?: string;
         }[];
