@@ -387,7 +387,7 @@ export interface FluxBinding {
        */
       since: string;
       /**
-       * Requested: it has not applied since then. Failing: its last try failed before everything was applied. The object waits in both states. Done: it has applied everything since then, without the object. Deleting: it is being deleted. In both states the object is resumed at once. Suspended, Missing: the object is resumed after two minutes. See docs/gates.md#waiting-for-the-applier.
+       * Requested: the applier has not applied the object since then. Failing: the applier's last attempt failed before it had applied everything. In both states the object waits. Done: the applier has applied everything since then, without the object. Deleting: the applier is being deleted. In both states the object is resumed at once. Suspended, Missing: the object is resumed after two minutes. See docs/gates.md#waiting-for-the-applier.
        */
       state: 'Requested' | 'Failing' | 'Done' | 'Deleting' | 'Suspended' | 'Missing';
       /**

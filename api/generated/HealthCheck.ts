@@ -125,11 +125,11 @@ export interface HealthCheck {
       first: string;
     }[];
     /**
-     * Since when all objects of a Kustomization are healthy, if only Flux's work has interrupted that, such as a new commit.
+     * The time since which all objects of a Kustomization are healthy, if only Flux's work, such as applying a new commit, interrupted that.
      */
     steadySince?: string;
     /**
-     * When status last changed. Reporters should set it: a bake needs a Healthy that was reported since the version was applied.
+     * When status last changed. Reporters should set it: a bake needs the status Healthy, reported since the version was applied.
      */
     lastChangeTime?: string;
     /**

@@ -156,7 +156,7 @@ export interface RolloutBudget {
        */
       revokedTime?: string;
       /**
-       * Granted and not used yet, Revoking, in use (Deploying, Baking), or longer than slotTimeout and not counted (Overdue).
+       * Granted: not used yet. Revoking: not used in time, and soon free. Deploying, Baking: in use. Overdue: in use for longer than slotTimeout, and no longer counted.
        */
       state: 'Granted' | 'Revoking' | 'Deploying' | 'Baking' | 'Overdue';
     }[];

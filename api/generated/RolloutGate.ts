@@ -23,7 +23,7 @@ export interface RolloutGate {
       name: string;
     };
     /**
-     * False blocks every version that isn't deployed manually.
+     * False blocks all automatic deployments.
      */
     passing: boolean;
     /**
