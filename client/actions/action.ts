@@ -44,6 +44,7 @@ export interface ActionRequest {
   reason?: string;
 }
 
+/** An action that a user can take, for a button or a command. */
 export interface Action {
   /** The action's key, unique in a list. */
   id: string;
@@ -71,11 +72,13 @@ export interface Action {
   step?: string;
 }
 
+/** The right to `verb` on the object. */
 export function rightOn(verb: string, kind: KindName, { namespace, name }: NamespacedName): Right {
   const { group, resource } = KINDS[kind];
   return { verb, group, resource, namespace, name };
 }
 
+/** The key of a right: `patch rollouts shop/web`. */
 export function rightKey({ verb, resource, namespace, name }: Right): string {
   return `${verb} ${resource} ${refKey({ namespace, name })}`;
 }

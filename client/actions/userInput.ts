@@ -12,7 +12,7 @@ export const TIME_FORMS =
   "'Mon 08:00', 'tomorrow 09:00', '18:00', '24 Dec', 'Dec 24 08:00', '2026-12-24 08:00' or 2026-12-24T08:00:00Z";
 export const SPAN_FORMS = '30m, 24h, 2d or 1w';
 
-/** The span in milliseconds, with Go's units, days and weeks. */
+/** The span in milliseconds, from Go's units, days (`2d`) or weeks (`1w`); undefined for any other text. */
 export function parseSpan(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,4})(d|w)$/.exec(text.trim()) ?? [];
   if (count !== undefined) return Number(count) * DAY_MS * (unit === 'w' ? 7 : 1);
@@ -21,8 +21,8 @@ export function parseSpan(text: string): number | undefined {
 }
 
 /**
- * The next such instant after `from`, in the time zone; undefined for any other text. `today` and `tomorrow` are days
- * of the user, from `now` on.
+ * The next instant after `from` that the text names, in the time zone; undefined if it names none. `today` and
+ * `tomorrow` are days of the user, from `now` on.
  */
 export function parseWhen(text: string, now: EpochMs, timeZone: string, from: EpochMs = now): EpochMs | undefined {
   const trimmed = text.trim();
@@ -89,7 +89,7 @@ const GROUPS: Record<string, string[]> = {
   day: [...DAYS],
 };
 
-/** The hours of `16:00-08:00`. */
+/** The start and end of hours such as `16:00-08:00`; undefined for any other text. */
 export function parseHours(text: string): { start: string; end: string } | undefined {
   const [start, end, ...rest] = text.split(/-|–/).map((part) => clockOf(part.trim()));
   if (start === undefined || end === undefined || rest.length > 0) return undefined;

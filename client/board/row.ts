@@ -31,6 +31,7 @@ export interface Track {
 /** A step before the deployment of a version. `detail`: absent if the version has passed the step. */
 export type RowGate = Pick<Step, 'kind' | 'title' | 'state' | 'detail'>;
 
+/** An application on the board, in one row. */
 export interface Row {
   /** The Rollout's cluster, if several are shown. */
   cluster?: string;

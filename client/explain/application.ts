@@ -189,6 +189,7 @@ export interface CommandView {
  */
 export type ApplicationState = 'waits' | 'deploying' | 'baking' | 'failed' | 'done' | 'empty' | 'problem';
 
+/** The explanation of a Rollout, from which the command and the page draw it. */
 export interface Application {
   namespace: string;
   name: string;
@@ -233,7 +234,7 @@ export function targetRef(kind: string, ref: NamespacedName): ObjectRef | undefi
   return Object.hasOwn(KINDS, kind) ? objectRef(kind as KindName, ref) : undefined;
 }
 
-/** `Pinned to 1.0.0 by sre at 2026-03-01T12:00:00Z: leaks memory`. */
+/** The newest pin as text: `Pinned to 1.0.0 by sre at 2026-03-01T12:00:00Z: leaks memory`. */
 export function pinText({ version, from, by, at, reason }: PinView): string {
   const what = version === undefined ? `Unpinned from ${from}` : `Pinned to ${version}`;
   return `${what} by ${by} at ${at}${reason ? `: ${reason}` : ''}`;

@@ -65,6 +65,7 @@ export interface WriteContext extends GateContext {
   applier?: FluxObject | undefined;
 }
 
+/** A write of a Flux object, with everything that decides it. */
 export interface FluxWrite {
   /** The object as the writer wants it. */
   object: FluxObject;
@@ -94,6 +95,7 @@ type WriteOutcome =
     }
   | { denial: Denial; warnings: string[] };
 
+/** The object to store, or the denial: the rules of the mutating webhook, in the order above. */
 export function decideWrite(write: FluxWrite): WriteOutcome {
   const { oldObject, context, bypass } = write;
   const closed = bypass?.granted ? [] : write.closed;

@@ -52,6 +52,7 @@ export function versionProblem(version: string, isKnown: boolean, rollouts: read
   return `${missing}. Approve the version once an ImagePolicy has selected it`;
 }
 
+/** The result of a write of approvals: the annotations to store, or the denial. */
 export interface ApprovalsWritten {
   /** The annotations of the keys to store. */
   annotations: Record<string, string | undefined>;

@@ -43,6 +43,7 @@ export interface ApprovalWrite {
   now: EpochMs;
 }
 
+/** The approval of one version by one user. */
 export interface Approval extends ChangedBy {
   version: string;
   /** The Rollout of the version, `namespace/name`; only on a Gate, because a RolloutGate has one Rollout. */
@@ -82,6 +83,7 @@ export interface RuleChange {
   progress?: string;
 }
 
+/** The record of approvals on one Gate or RolloutGate, which only the webhook writes. */
 export interface ApprovalRecord {
   /** Oldest first. */
   given: Approval[];

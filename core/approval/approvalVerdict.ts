@@ -19,11 +19,13 @@ export interface VersionUsers {
   authors: string | undefined;
 }
 
+/** An approval, and whether it counts. */
 export interface EvaluatedApproval extends Approval {
   /** Why the approval doesn't count, as the text after the user's name: `requested it`. */
   doesNotCount?: string;
 }
 
+/** Whether one version has the approvals that a rule requires, and which of them count. */
 export interface ApprovalVerdict {
   required: number;
   /** The approvals that have not expired, the oldest first. */
@@ -139,7 +141,10 @@ function problemOfRule(
 
 const APPROVALS_IN_SENTENCE = 5;
 
-/** `1 of 2 approvals (alice; bob requested it and does not count; the next expires at 2026-01-02T12:00:00Z)`. */
+/**
+ * The verdict as text:
+ * `1 of 2 approvals (alice; bob requested it and does not count; the next expires at 2026-01-02T12:00:00Z)`.
+ */
 export function verdictText({ required, given, counted, problem, until }: ApprovalVerdict): string {
   const users = counted.map(({ by }) => by);
   const excluded = given.filter(({ doesNotCount }) => doesNotCount !== undefined).slice(0, APPROVALS_IN_SENTENCE);
@@ -153,7 +158,7 @@ export function verdictText({ required, given, counted, problem, until }: Approv
   return `${countText(counted.length, required)}${parts.length > 0 ? ` (${parts.join('; ')})` : ''}`;
 }
 
-/** `1 of 2 approvals`. */
+/** The number of approvals as text: `1 of 2 approvals`. */
 export function countText(count: number, required: number): string {
   return `${count} of ${countOf(required, 'approval')}`;
 }

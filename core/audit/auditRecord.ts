@@ -29,6 +29,7 @@ export type AuditSource = 'History' | 'Object' | 'Event' | 'AuditLog';
 /** The relation of a deployment to earlier ones. `Rollback`: to an older version, automatically or by a user. */
 export type DeploymentChange = 'First' | 'Upgrade' | 'Rollback';
 
+/** One act, for an auditor: who did what to which object, when and why. */
 export interface AuditRecord {
   /** RFC 3339. For a plan that an object records, the planned time. */
   time: string;

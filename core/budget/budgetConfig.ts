@@ -2,6 +2,7 @@
 import type { Budget } from '../../api/types.ts';
 import { parseDuration } from '../kube/duration.ts';
 
+/** The parsed spec of a budget. */
 export interface BudgetConfig {
   maxConcurrent: number;
   /** Absent if failures hold no Rollout. */
@@ -19,7 +20,10 @@ export interface BudgetConfig {
   countsManual: boolean;
 }
 
-/** @param selected the number of Rollouts that the budget selects, for percentages of them */
+/**
+ * The budget's spec, with percentages as numbers.
+ * @param selected the number of Rollouts that the budget selects
+ */
 export function readBudget(budget: Budget, selected: number): BudgetConfig {
   const { spec, metadata } = budget;
   const maxConcurrent = amount(spec.maxConcurrent, selected);

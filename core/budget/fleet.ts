@@ -4,6 +4,7 @@ import { isCounted, isManual } from '../rollout/deployment/history.ts';
 import type { BudgetConfig } from './budgetConfig.ts';
 import { ByVersion, type ImageVersion, imageOf } from './imageVersion.ts';
 
+/** A Rollout that the budget selects, as the budget sees it. */
 export interface Member {
   rollout: Rollout;
   uid: string;
@@ -24,6 +25,7 @@ export interface Member {
 
 type VersionOutcome = 'done' | 'failed' | 'underWay' | 'other';
 
+/** The Rollouts that the budget selects, in their order. */
 export function fleetOf(
   rollouts: readonly Rollout[],
   { order, countsManual }: Pick<BudgetConfig, 'order' | 'countsManual'>,

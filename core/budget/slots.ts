@@ -17,6 +17,7 @@ export const REVOKED_SLOT_MS = 60_000;
 /** The Rollout that has the slot. `gone`: deleted or re-created. undefined: not read. */
 export type SlotOwner = Rollout | 'gone' | undefined;
 
+/** The next state of a slot, or why it is free. */
 export interface SlotResult {
   /** The next state of the slot; absent if it is free. */
   slot?: Slot;

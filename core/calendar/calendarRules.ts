@@ -3,6 +3,7 @@ import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { dayNumber } from '../kube/time.ts';
 import { isTimeZone } from './localTime.ts';
 
+/** One rule of a calendar, as in the spec of a Gate or schedule. */
 export interface CalendarRule {
   name?: string;
   /** Wall-clock times `HH:MM`; an end at or before the start is on the next day. */
@@ -12,12 +13,14 @@ export interface CalendarRule {
   dateRange?: { start: string; end: string };
 }
 
+/** A calendar, as in the spec of a Gate or schedule. */
 export interface CalendarSpec {
   /** An IANA name; absent or empty means UTC. */
   timezone?: string;
   rules: CalendarRule[];
 }
 
+/** A compiled rule. */
 export interface Rule {
   name: string;
   /** Minutes after midnight. */
@@ -30,6 +33,7 @@ export interface Rule {
   lastDay?: number;
 }
 
+/** A compiled calendar. */
 export interface Calendar {
   timeZone: string;
   rules: Rule[];

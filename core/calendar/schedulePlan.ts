@@ -35,7 +35,8 @@ interface SchedulePlan {
 }
 
 /**
- * @param matching the Rollouts that match
+ * The RolloutGates of a schedule, its status, and the time of its next change.
+ * @param matching the Rollouts that the schedule selects
  * @param observed the RolloutGates that exist
  */
 export function planSchedule(
@@ -116,6 +117,7 @@ interface ListedRollout {
   createdAt?: string | undefined;
 }
 
+/** The Rollouts that a schedule selects. */
 export interface MatchingRollouts {
   listed: readonly ListedRollout[];
   /** Whether more match than `listed` has. */

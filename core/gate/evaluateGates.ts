@@ -24,6 +24,7 @@ export function closureKey({ key, closure }: Pick<GateResult, 'key' | 'closure'>
   return closure ? `${key}@${closure}` : key;
 }
 
+/** The state of one Gate for one object or deployment. */
 export interface GateResult {
   /** The Gate, by `refKey`, or the exceeded limit. */
   key: string;
@@ -134,7 +135,7 @@ function openedByApprovals(result: GateResult, gate: Gate, next: NextDeployment,
   return { ...timed, lacks: { ...count, names: of(verdictText(verdict)), how } };
 }
 
-/** `closed by alice: INC-42`. */
+/** The request as text: `closed by alice: INC-42`. */
 export function requestText({ action, by = 'an unknown user', reason }: GateRequest): string {
   const who = `${action === 'open' ? 'opened' : 'closed'} by ${by.slice(0, MAX_QUOTED_CHARACTERS)}`;
   return reason ? `${who}: ${reason.slice(0, MAX_QUOTED_CHARACTERS)}` : who;

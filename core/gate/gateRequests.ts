@@ -32,6 +32,7 @@ import { type Entry, parseRecord, textsOf } from '../record/record.ts';
 export type GateAction = 'open' | 'close';
 const GATE_ACTIONS = ['open', 'close'] as const;
 
+/** A request to open or close a Gate. */
 export interface GateRequest {
   action: GateAction;
   /**
@@ -44,6 +45,7 @@ export interface GateRequest {
   for?: string;
 }
 
+/** The requests of one Gate that count, and what later requests are compared with. */
 export interface GateRequests {
   /** The newest request whose time has come. */
   current?: GateRequest;
@@ -235,6 +237,7 @@ export function openRequestHasEffectIn(gate: Gate, old: Gate | undefined, now: E
 
 // The requests that a write of a Gate makes, and their record.
 
+/** The requests that a write of a Gate makes, and the record to store. */
 export interface AcceptedRequests {
   /** The text of ACCEPTED_REQUEST; undefined before the first request. */
   record: string | undefined;
@@ -245,6 +248,7 @@ export interface AcceptedRequests {
   foreignReasons: GateAction[];
 }
 
+/** The requests that the write makes. `old`: undefined for a new Gate. `by`: the writer. */
 export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, now: EpochMs): AcceptedRequests {
   let requests: GateRequests = old ? requestsBefore(old, now) : restoredRequests(gate, by, now);
   const accepted: GateRequest[] = [];

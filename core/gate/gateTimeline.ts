@@ -9,6 +9,7 @@ import { earliestTime, formatTime } from '../kube/time.ts';
 import { requestProblems, windowProblems } from './gateProblems.ts';
 import { addWindow, type GateRequest, type GateRequests, gateRequestsOf, parseWindow } from './gateRequests.ts';
 
+/** The state of a Gate at one instant. */
 export interface GateEvaluation {
   opened: boolean;
   /** The RFC's words: `Gate closed by default`, `Gate scheduled for closing at 2021-03-26T11:00:00Z`, … */
@@ -37,6 +38,7 @@ export interface GateEvaluation {
   opensByRequest: boolean;
 }
 
+/** The Gate's state at `now`, by its spec, its requests and the time alone. */
 export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
   const { timeline, problems } = timelineOf(gate, now);
   const state = stateAt(timeline, now);

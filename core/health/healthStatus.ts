@@ -7,6 +7,7 @@ import type { FirstFailures } from './objects/healthContext.ts';
 
 export type HealthStatus = NonNullable<HealthCheck['status']>;
 
+/** The health that an evaluation found, before the rules of the stored status apply. */
 export type Verdict = {
   /** Commands below the message, each on a line of its own. */
   commands?: readonly CommandLine[];

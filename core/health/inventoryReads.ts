@@ -9,6 +9,7 @@ import type { InventoryResource } from './objects/inventory.ts';
 /** The number of objects of a kind in a namespace from which one list costs less than a get for each. */
 export const LIST_FROM_OBJECTS = 8;
 
+/** How the objects of one kind in one namespace are read. */
 export interface Read {
   apiVersion: string;
   kind: string;
@@ -22,6 +23,7 @@ export interface Read {
   how: 'get' | 'list' | 'metadata' | 'nothing';
 }
 
+/** The reads that an inventory needs, one for each kind and namespace. */
 export function planReads(resources: readonly InventoryResource[]): Read[] {
   const groups = new Map<string, Read>();
   for (const { apiVersion, kind, namespace, name } of resources) {

@@ -164,6 +164,7 @@ export function cutoffOf(rollout: Rollout): EpochMs | undefined {
   return healthCutoff(head);
 }
 
+/** The times before which reports of health belong to earlier deployments. */
 export interface Cutoffs {
   /** The newest cutoff that has passed. */
   reached?: EpochMs;

@@ -35,7 +35,10 @@ export interface NewEvent {
   forOthers?: string;
 }
 
-/** @param defaultAbout `about` of an Event that has none */
+/**
+ * The Event to record, with a key that is the same for a repeated decision.
+ * @param defaultAbout `about` of an Event that has none
+ */
 export function eventRecord(
   { about, commands, ...event }: NewEvent,
   regarding: AnyObject,

@@ -21,6 +21,7 @@ import { deploymentOf, deploymentsOn, formatDeployments, isSameVersion, isSetByG
 import { managedFieldsOf } from './managedFields.ts';
 import { fetchedRevision, isOfTag, storedRevision } from './source.ts';
 
+/** The progress of a Kustomization whose variables and whose source's tag one Rollout sets. */
 export interface AtomicUpdate {
   /** The Rollout that manages both. */
   rollout: string;

@@ -14,7 +14,10 @@ import { nameWord, shell, WHY } from '../text/shell.ts';
 const ENTRY = /^([a-z0-9.-]+)=(\d{1,15})\/([^/,]{0,384})\/([A-Za-z0-9-]{1,64})(?:\/git)?$/;
 const BY_GIT = '/git';
 
-/** @param byGit the Rollouts whose fields Git sets */
+/**
+ * The text of the annotation DEPLOYED; equal deployments have equal texts.
+ * @param byGit the Rollouts whose fields Git sets
+ */
 export function formatDeployments(deployments: readonly DeploymentRef[], byGit?: ReadonlySet<string>): string {
   return [...deployments]
     .sort((a, b) => (a.rollout < b.rollout ? -1 : 1))

@@ -77,6 +77,7 @@ interface FieldsContext extends ManagedFieldsWrite {
   isApply(field: ManagedField): boolean;
 }
 
+/** The object with the values of its Rollouts' deployments, or the denials of the writer's values. */
 export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcome {
   const { object: written, oldObject, source, isSourceUnread } = write;
   const { fields, problems } = managedFieldsOf(written);

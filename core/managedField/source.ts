@@ -17,6 +17,7 @@ const REFERENCE_FIELDS: Record<string, string> = {
 
 type Source = NonNullable<FluxBindingSpec['source']>;
 
+/** The source of a Kustomization or HelmRelease; undefined for other kinds, or without a reference. */
 export function sourceOf(object: FluxObject): Source | undefined {
   const field = REFERENCE_FIELDS[object.kind];
   const ref = (field === undefined ? undefined : object.spec?.[field]) as SourceRef | undefined;

@@ -70,6 +70,7 @@ function selectingGates(
   return found;
 }
 
+/** The Gates that the object names, and those that select it. */
 export function requiredGates(object: FluxObject, selectors: SelectingGates, rules: RefRules): GateRefs {
   // More than the limit are too many, whichever they are.
   const selecting = selectingGates(object, selectors, LIMITS.requiredGates + 1);
@@ -162,6 +163,7 @@ function withRollouts(before: FluxObject, { metadata }: FluxObject): FluxObject 
 
 // The Gates that the annotations of an object name.
 
+/** The installation's rules for references to Gates. */
 export interface RefRules {
   /** The setting: a reference to a Gate of another namespace names no Gate. */
   noCrossNamespaceRefs?: boolean;

@@ -19,6 +19,7 @@ import { isLimit, LIMIT_OF_GATES } from '../gate/gateRefs.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { formatInstant, parseTime } from '../kube/time.ts';
 
+/** The state of an object, stored in GATE_STATE. `gates`: the closed Gates, or the closures that are bypassed. */
 export type ObjectState =
   | { is: 'open' }
   | { is: 'opening'; since: EpochMs }
@@ -33,6 +34,7 @@ export const BEFORE_MINUTE = '@';
 /** Limit for a list of Gates in an annotation: the object's other annotations need room too. */
 export const MAX_GATE_LIST_CHARACTERS = 16_384;
 
+/** The text of GATE_STATE. A list of closed Gates that is too long is replaced by the name of the limit. */
 export function formatState(state: ObjectState): string {
   if (state.is === 'open') return state.is;
   if (state.is === 'opening') return `opening: ${formatInstant(state.since)}`;

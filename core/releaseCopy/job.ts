@@ -11,6 +11,7 @@ import { isControlledBy } from '../kube/ownerReferences.ts';
 import { isDigest } from './manifest.ts';
 import { COPY_OUTCOMES, type CopyOutcome } from './outcome.ts';
 
+/** The image to copy from. */
 export interface CopySource {
   /** The ImageRepository's image. */
   image: string;
@@ -29,6 +30,7 @@ interface CopyTarget {
   overwrite?: boolean;
 }
 
+/** Everything that defines one copy, and so its Job. */
 export interface CopyOrder {
   rollout: NamespacedName;
   tag: string;

@@ -6,11 +6,13 @@ import type { StoredManifest } from '../../api/registry.ts';
 import type { Blob, Contents } from './manifest.ts';
 import { CopyFailure } from './outcome.ts';
 
+/** A manifest of a release, and what it refers to. */
 export interface ReleasePart {
   manifest: StoredManifest;
   contents: Contents;
 }
 
+/** All parts of a release at its source. */
 export interface SourceRelease {
   /** Digest under the release's tag. */
   root: string;

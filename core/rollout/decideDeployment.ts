@@ -36,6 +36,7 @@ import { GATES_IN_HISTORY, storedApprovals } from './evaluation/storedApprovals.
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
 import { retainedReleases } from './release/retention.ts';
 
+/** The decision whether a new deployment begins. */
 export interface DeploymentDecision {
   /** The state after the decision. */
   state: RolloutState;
@@ -53,7 +54,10 @@ export interface DeploymentDecision {
 
 type DeploymentResult = Pick<DeploymentDecision, 'state' | 'used' | 'events'>;
 
-/** @param usedBefore requests that earlier steps of the plan have used up */
+/**
+ * The decision whether a new deployment begins now: an adopted one, a rollback, a manual or an automatic one.
+ * @param usedBefore requests that earlier steps of the plan have used up
+ */
 export function decideDeployment(context: RolloutContext, usedBefore: readonly RequestKey[]): DeploymentDecision {
   const { observed, config, state: before, now } = context;
   const commit = ({ state, used, events }: DeploymentResult): DeploymentDecision => {

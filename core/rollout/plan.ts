@@ -57,6 +57,7 @@ export interface Plan {
   children: AnyObject[];
 }
 
+/** The next step of the Rollout. A Rollout that is being deleted keeps its status and has no children. */
 export function planRollout(inputs: Observed, now: EpochMs): Plan {
   const { rollout } = inputs;
   if (rollout.metadata.deletionTimestamp) {

@@ -37,6 +37,7 @@ export const NOT_LISTED = 'NotInInventory';
 /** Reasons of Ready=False for steps that Flux takes after it has applied everything. */
 const FAILURES_AFTER_APPLY = new Set(['PruneFailed', 'HealthCheckFailed', 'HealthCheckCanceled']);
 
+/** The object's key. */
 export function objectKeyOf({ apiVersion, kind, metadata: { namespace = '', name = '' } }: FluxObject): ObjectKey {
   return { apiVersion, kind, namespace, name };
 }

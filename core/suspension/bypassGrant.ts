@@ -17,6 +17,7 @@ import { formatTime, parseTime } from '../kube/time.ts';
 import { rolloutsOfObject } from '../managedField/managedFields.ts';
 import { containsAll, MAX_GATE_LIST_CHARACTERS } from '../objectGates/objectState.ts';
 
+/** The record of a deployment that may bypass closed Gates. */
 export interface BypassGrant {
   version: string;
   /** Id of the deployment. */
@@ -40,6 +41,7 @@ const MAX_BYPASS_MS = 3_600_000;
 
 const GRANT = /^(\S{1,128}) \((\d{1,15})\) (\S{1,40}): (.+)$/;
 
+/** The text of the grant. Closures whose names are too long together are stored as hashes. */
 export function formatBypassGrant({ version, id, grantedAt, closures }: BypassGrant): string {
   const list = [...closures].sort().join(',');
   // A user who binds an object to the Rollout may name many Gates with long names on it. Their list must leave room for

@@ -8,6 +8,7 @@ import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
 import { type Expanded, NOW, quote, shell, WHY } from '../../../core/text/shell.ts';
 import { type ObjectRef, objectRef } from '../../explain/application.ts';
 
+/** A write to the API server, with the texts for its user. */
 export interface WriteRequest {
   object: ObjectRef;
   apiVersion: string;
@@ -46,6 +47,7 @@ export interface NoRequest {
   isWrong: boolean;
 }
 
+/** The write of an action, or why there is none. */
 export type PlannedWrite = WriteRequest | NoRequest;
 
 /** The progress of a request on an object. */
@@ -54,6 +56,7 @@ export interface Progress {
   text: string;
 }
 
+/** A JSON merge patch (RFC 7396) of an object. */
 export interface MergePatch {
   apiVersion?: string;
   kind?: string;

@@ -53,7 +53,10 @@ function intervals<T extends { until?: EpochMs | undefined }>(
   return found;
 }
 
-/** @param most the most intervals that are computed */
+/**
+ * The row of a Gate in the calendar.
+ * @param most the most intervals that are computed
+ */
 export function gateRow(gate: Gate, from: EpochMs, to: EpochMs, most?: number): CalendarRow {
   const evaluated = intervals(from, to, (at) => evaluateGate(gate, at), most);
   const stalled = evaluated[0]?.value.stalled;

@@ -9,6 +9,7 @@ import { STEP_KINDS } from '../stepKinds.ts';
  */
 export type ExplainedState = 'free' | 'held' | 'underWay' | 'failed';
 
+/** Why an object waits or is held, what happens next, and what releases it. */
 export interface Explanation {
   object: ObjectRef;
   /** One line: `closed by alice: freeze`. */

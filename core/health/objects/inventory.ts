@@ -8,6 +8,7 @@ import { stringAt } from '../../kstatus/fields.ts';
 import { groupOf } from '../../kube/names.ts';
 import { shortened } from '../../text/oneLine.ts';
 
+/** An object in a Kustomization's inventory. */
 export interface InventoryResource {
   /** `group/version`, or `v1`. */
   apiVersion: string;
@@ -17,6 +18,7 @@ export interface InventoryResource {
   name: string;
 }
 
+/** A Kustomization's inventory. */
 export interface Inventory {
   resources: InventoryResource[];
   /** A sentence for each entry that does not parse, and one if there are too many entries. */
@@ -31,6 +33,7 @@ const MAX_ID_CHARACTERS = 1024;
 const MAX_QUOTED_CHARACTERS = 200;
 const ID = /^(?<namespace>[^_]*)_(?<name>.+)_(?<group>[^_]*)_(?<kind>[^_]+)$/;
 
+/** The inventory in `status.inventory.entries`; empty for anything but a list. */
 export function parseInventory(entries: unknown): Inventory {
   if (!Array.isArray(entries)) return { resources: [], errors: [] };
   const resources: InventoryResource[] = [];

@@ -11,6 +11,7 @@ import type { HealthContext } from './healthContext.ts';
 import { type InventoryResource, parseInventory } from './inventory.ts';
 import { healthOf } from './kindHealth.ts';
 
+/** An object of an inventory, as it was read. */
 export interface ObservedResource extends InventoryResource {
   /** The object; undefined if it does not exist, or if `error` is set. */
   object?: AnyObject | undefined;
@@ -33,6 +34,7 @@ interface Health {
   unfinished?: Unfinished | undefined;
 }
 
+/** The health of one object of an inventory. */
 export interface ObjectHealth extends Health {
   resource: ObservedResource;
   /** Why its Pods do not run, if it is a workload whose Pods were read. */

@@ -24,7 +24,10 @@ type BypassTarget =
   | { is: 'none' }
   | { is: 'denied'; why: TextWithCommands };
 
-/** @param bypassFor the annotation BYPASS_FOR of the write */
+/**
+ * The deployment that a write of a Rollout with a new bypass reason is for.
+ * @param bypassFor the annotation BYPASS_FOR of the write
+ */
 export function bypassTarget(
   rollout: Rollout,
   before: Rollout,

@@ -36,7 +36,10 @@ export function copiesFirst({ spec }: Rollout): boolean {
   return spec?.targetRepository !== undefined && spec.targetRepository.when !== 'AfterBake';
 }
 
-/** @param next the version that would be deployed now if it were copied */
+/**
+ * The copy that `spec.targetRepository` requires now; undefined if none is.
+ * @param next the version that would be deployed now if it were copied
+ */
 export function copyState(
   { rollout, copying }: Observed,
   { history, available }: Pick<RolloutState, 'history' | 'available'>,

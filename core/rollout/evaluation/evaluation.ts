@@ -23,6 +23,7 @@ import { evaluateRolloutGates, type Rejection, rejectedBy, rejections, shownBypa
 import type { StoredApproval } from './storedApprovals.ts';
 import { expiries, type RolloutGateApprovals, rolloutGateApprovals, verdictsOn } from './versionApprovals.ts';
 
+/** The versions that could come next on a Rollout, and what blocks each. */
 export interface Evaluation extends BlockerSources {
   rejected: Rejection[];
   withdrawn: Withdrawal[];
@@ -48,6 +49,7 @@ export interface Evaluation extends BlockerSources {
 /** The interval while missing metadata delays a rollback: a lookup that has failed is tried again by a later sync. */
 const AWAITED_REQUEUE_MS = 10_000;
 
+/** The evaluation of the context's state, with live or cached reads. */
 export function evaluateRollout(context: RolloutContext): Evaluation {
   const { observed, state, config, now } = context;
   const [head] = state.history;

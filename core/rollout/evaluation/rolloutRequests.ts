@@ -38,7 +38,10 @@ interface NewRequests {
   bypassGates?: string | undefined;
 }
 
-/** @param before undefined for a new Rollout */
+/**
+ * The versions that the write of a Rollout requests.
+ * @param before undefined for a new Rollout
+ */
 export function newRequests(rollout: Rollout, before: Rollout | undefined): NewRequests {
   const ifNew = (read: (each: Rollout) => string | undefined) => {
     const version = read(rollout);
@@ -56,6 +59,7 @@ export type RequestIds = Partial<Record<RequestKey, string>>;
 
 type Annotations = Readonly<Record<string, string>>;
 
+/** The annotation's key without its prefix: `force-deploy`. */
 export function requestKey(annotation: OneShot): RequestKey {
   return annotation.slice(ROLLOUT_PREFIX.length) as RequestKey;
 }
@@ -66,6 +70,7 @@ export function parseRequestIds(text: string | undefined): RequestIds {
   return Object.fromEntries(entries.filter(([key, id, ...rest]) => key && id && rest.length === 0));
 }
 
+/** The text of the ids, the reverse of `parseRequestIds`; equal ids have equal texts. */
 export function formatRequestIds(ids: Readonly<RequestIds>): string {
   return Object.entries(ids)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -84,6 +89,7 @@ export function requestIdsOf(annotations: Annotations | undefined): RequestIds {
   return ids;
 }
 
+/** The requests in the annotations of a Rollout that have not taken effect. */
 export interface Requests {
   /** The version that may bypass RolloutGates. */
   bypassGates?: string;
