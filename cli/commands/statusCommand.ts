@@ -24,7 +24,7 @@ With --until it waits for a state, for pipelines: progress goes to standard erro
   ],
   exitCodes: [
     [EXIT.failed, 'the deployment has failed; without --until also a problem, such as a missing ImagePolicy'],
-    [EXIT.timeout, 'with --until: timed out; the line has the cause'],
+    [EXIT.timeout, 'with --until: timed out; the output has the cause'],
     [EXIT.waiting, 'without --until: a version is waiting or rolling out, or there is none yet'],
   ],
   async run(context, { arguments: [name], options }) {

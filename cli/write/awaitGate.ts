@@ -19,7 +19,7 @@ import type { Made } from './make.ts';
 import { isWaitedFor, pollUntil } from './wait.ts';
 
 export const GATE_WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
-  [EXIT.timeout, 'with --wait: timed out; the line has what it still waits for'],
+  [EXIT.timeout, 'with --wait: timed out; the output has what the command still waits for'],
 ];
 
 /** The most objects that are checked; a Gate lists no more either. */

@@ -156,7 +156,7 @@ async function awaitProgress(
 
 export const WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
   [EXIT.failed, 'with --wait: the deployment has failed'],
-  [EXIT.timeout, 'with --wait: timed out; the line has the cause'],
+  [EXIT.timeout, 'with --wait: timed out; the output has the cause'],
 ];
 
 interface Wanted {
