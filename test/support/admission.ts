@@ -8,7 +8,7 @@ import { requestOf, reviewing } from '../../dev/fakes/requests.ts';
 import { webhookRoutes } from '../../webhooks/index.ts';
 import { type AdmissionHandler, reviewOf } from '../../webhooks/response.ts';
 
-/** That of the objects in core/admission/objects.ts. */
+/** That of the objects in test/core/admission/objects.ts. */
 const NOW = Date.parse('2026-03-04T10:00:00Z');
 
 type Some<T> = { [key in keyof T]?: T[key] | undefined };
