@@ -43,8 +43,8 @@ export function fluxActions(
   const find = finder(gates);
   const gatesOf = (results: readonly GateResult[]) =>
     results.flatMap(({ ref }) => (ref ? [{ kind: KINDS.Gate.kind, namespace: ref.namespace, name: ref.name }] : []));
-  const existing = gatesOf(closed.filter(({ missing }) => !missing));
-  const missing = gatesOf(closed.filter(({ missing }) => missing));
+  const existing = gatesOf(closed.filter(({ isMissing }) => !isMissing));
+  const missing = gatesOf(closed.filter(({ isMissing }) => isMissing));
   return [
     ...missing.flatMap((gate) =>
       offer({ type: 'create', object: gate }, undefined, { rights: [rightOn('create', 'Gate', gate)] }),

@@ -79,7 +79,7 @@ function gateEntry(gate: GateResult): GateEntry {
   return {
     namespace: gate.ref?.namespace ?? '',
     name: gate.ref?.name ?? gate.key,
-    opened: gate.open,
+    opened: gate.isOpen,
     message: fullMessage(gate),
     ...(gate.until !== undefined && { until: formatTime(gate.until) }),
     ...(gate.closure && { closure: gate.closure }),

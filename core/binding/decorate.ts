@@ -91,7 +91,7 @@ export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
   const isUnseen = object.metadata.annotations?.[DEPLOYED]?.includes(BEFORE_MINUTE);
   const wait = currentWait(object, nextStatus);
   const status = state === undefined && fits ? withGateCondition(object, gates, now, wait) : undefined;
-  const changes = gates.all.map(({ key, open }) => statusChangedAt(reportInputs.gates.get(key), open, now));
+  const changes = gates.all.map(({ key, isOpen }) => statusChangedAt(reportInputs.gates.get(key), isOpen, now));
   const conditionAt = Math.max(0, ...changes) + CONDITION_DELAY_MS;
   const changesAt = [next?.requeueAt, status && conditionAt, resumedAloneAt(wait)];
   return {

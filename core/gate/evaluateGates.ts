@@ -30,11 +30,11 @@ export interface GateResult {
   key: string;
   /** The Gate; undefined for an exceeded limit, which counts as a closed Gate. */
   ref: NamespacedName | undefined;
-  open: boolean;
+  isOpen: boolean;
   message: string;
   /** The time of the Gate's next change by itself. */
   until?: EpochMs | undefined;
-  missing?: boolean | undefined;
+  isMissing?: boolean | undefined;
   /** Identifies the closure: `closure` in core/gate/gateTimeline.ts. */
   closure?: string | undefined;
   /** The request that closed it, if one did. */
@@ -54,7 +54,7 @@ export interface GateResult {
    * The approvals of a version that lacks some, as numbers and text (`1.2.0 has 1 of 2 approvals`), and with the users
    * (`names`).
    */
-  lacks?: { have: number; need: number; count: string; names?: string | undefined; how: CommandLine };
+  missingApprovals?: { have: number; need: number; count: string; names?: string | undefined; how: CommandLine };
   /** The time at which the next approval expires. */
   approvalsUntil?: EpochMs | undefined;
 }
@@ -84,11 +84,11 @@ export function evaluateRequired(
 
 /** The result of a limit, if it is exceeded. */
 export function limitResults(limit: Limit | undefined): GateResult[] {
-  return limit ? [{ key: limit, ref: undefined, open: false, message: LIMIT_TEXTS[limit] }] : [];
+  return limit ? [{ key: limit, ref: undefined, isOpen: false, message: LIMIT_TEXTS[limit] }] : [];
 }
 
 export function closedOf(gates: readonly GateResult[]): GateResult[] {
-  return gates.filter(({ open }) => !open);
+  return gates.filter(({ isOpen }) => !isOpen);
 }
 
 function gateResult(
@@ -100,18 +100,18 @@ function gateResult(
   const key = refKey(ref);
   if (!gate) {
     const message = `Gate '${key}' does not exist and counts as closed: create it, or remove the reference`;
-    return { key, ref, open: false, message, missing: true, closure: ABSENCE };
+    return { key, ref, isOpen: false, message, isMissing: true, closure: ABSENCE };
   }
   const { opened, openFor, message, until, closure, cause, opensByRequest } = evaluateGate(gate, now);
-  const open = opened || (openFor !== undefined && next !== undefined && opensFor(openFor, next));
+  const isOpen = opened || (openFor !== undefined && next !== undefined && opensFor(openFor, next));
   const result: GateResult = {
     key,
     ref,
-    open,
+    isOpen,
     message,
     until,
     closure,
-    openedBy: open && cause?.action === 'open' ? cause : undefined,
+    openedBy: isOpen && cause?.action === 'open' ? cause : undefined,
     closedBy: !opened && cause?.action === 'close' ? cause : undefined,
     opensAt: !opened && openFor === undefined ? until : undefined,
     opensByRequest,
@@ -128,11 +128,11 @@ function openedByApprovals(result: GateResult, gate: Gate, next: NextDeployment,
   if (!verdict) return result;
   const { counted, required, until, enough } = verdict;
   const timed = { ...result, ...(until !== undefined && { approvalsUntil: until }) };
-  if (enough) return { ...timed, open: true, approvedBy: counted };
+  if (enough) return { ...timed, isOpen: true, approvedBy: counted };
   const of = (text: string) => `${next.version} has ${text}`;
   const how = approveGateCommand(gate, next.version, next.rollout);
   const count = { have: counted.length, need: required, count: of(countText(counted.length, required)) };
-  return { ...timed, lacks: { ...count, names: of(verdictText(verdict)), how } };
+  return { ...timed, missingApprovals: { ...count, names: of(verdictText(verdict)), how } };
 }
 
 /** The request as text: `closed by alice: INC-42`. */
@@ -147,21 +147,21 @@ export function closedText(closed: readonly GateResult[]): string {
 }
 
 function closedGateText(gate: GateResult): string {
-  if (gate.missing || !gate.ref) return gate.message;
-  const needsVersion = !gate.opensByRequest && !gate.lacks;
+  if (gate.isMissing || !gate.ref) return gate.message;
+  const needsVersion = !gate.opensByRequest && !gate.missingApprovals;
   const how = needsVersion ? '; it opens only by approvals, for one version of one Rollout' : '';
   return `Gate '${gate.key}' is closed (${fullMessage(gate)}${how})`;
 }
 
 /** The commands that approve the version at the closed Gates with approvals. */
 export function approveGateCommands(closed: readonly GateResult[]): CommandLine[] {
-  return closed.flatMap(({ lacks }) => (lacks ? [lacks.how] : []));
+  return closed.flatMap(({ missingApprovals }) => (missingApprovals ? [missingApprovals.how] : []));
 }
 
 /** The Gate's message, the user who closed it, the reason, and the approvals that the version lacks. */
-export function fullMessage({ message, closedBy, lacks }: GateResult): string {
+export function fullMessage({ message, closedBy, missingApprovals }: GateResult): string {
   const text = closedBy ? `${message}, ${requestText(closedBy)}` : message;
-  return lacks ? `${text}; ${lacks.names ?? lacks.count}` : text;
+  return missingApprovals ? `${text}; ${missingApprovals.names ?? missingApprovals.count}` : text;
 }
 
 /** Keys of the Gates that the reader of a sentence may read. */
@@ -174,10 +174,10 @@ export type ReadableGates = ReadonlySet<string>;
 export function redactFor(gates: GateResult[], namespace: string, readable: ReadableGates = new Set()): GateResult[] {
   return gates.map((gate) => {
     if (!hasHiddenDetails(gate, namespace) || readable.has(gate.key)) return gate;
-    const { closedBy: _, lacks, ...rest } = gate;
-    if (!lacks) return rest;
-    const { names: __, ...counts } = lacks;
-    return { ...rest, lacks: counts };
+    const { closedBy: _, missingApprovals, ...rest } = gate;
+    if (!missingApprovals) return rest;
+    const { names: __, ...counts } = missingApprovals;
+    return { ...rest, missingApprovals: counts };
   });
 }
 
@@ -186,8 +186,8 @@ export function hiddenGates(gates: readonly GateResult[], namespace: string): Na
   return gates.flatMap((gate) => (gate.ref && hasHiddenDetails(gate, namespace) ? [gate.ref] : []));
 }
 
-function hasHiddenDetails({ ref, closedBy, lacks }: GateResult, namespace: string): boolean {
-  return (closedBy !== undefined || lacks?.names !== undefined) && ref?.namespace !== namespace;
+function hasHiddenDetails({ ref, closedBy, missingApprovals }: GateResult, namespace: string): boolean {
+  return (closedBy !== undefined || missingApprovals?.names !== undefined) && ref?.namespace !== namespace;
 }
 
 /**

@@ -30,6 +30,6 @@ export function flaggerAnswer(
   gate: Gate | undefined,
   now: EpochMs,
 ): { opened: boolean; message: string } {
-  const { open, message } = evaluateGates([ref], byRefKey(gate ? [gate] : []), now)[0]!;
-  return { opened: open, message: `Gate '${refKey(ref)}': ${message}.` };
+  const { isOpen, message } = evaluateGates([ref], byRefKey(gate ? [gate] : []), now)[0]!;
+  return { opened: isOpen, message: `Gate '${refKey(ref)}': ${message}.` };
 }

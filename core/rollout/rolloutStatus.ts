@@ -209,7 +209,7 @@ function closedGates({ rollout, requiredGates, gates }: Observed, { choice, clos
  * through.
  */
 function closedSummary(gate: GateResult): GateSummary {
-  const exists = gate.ref && !gate.missing;
+  const exists = gate.ref && !gate.isMissing;
   const message = exists
     ? withCommands(`Gate is closed: ${fullMessage(gate)}`, ...approveGateCommands([gate]))
     : gate.message;

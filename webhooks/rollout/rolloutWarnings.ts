@@ -117,7 +117,7 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
 async function absentGateWarnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
   const refs = without(gatesNamedBy(rollout), before ? gatesNamedBy(before) : []);
   const closed = await readClosedGates({ refs }, call);
-  const absent = closed.filter(({ missing }) => missing).slice(0, MAX_GATES_IN_WARNINGS);
+  const absent = closed.filter(({ isMissing }) => isMissing).slice(0, MAX_GATES_IN_WARNINGS);
   return absent.map(
     ({ key }) => `spec.gates: Gate '${key}' does not exist and counts as closed: create it, or remove the name`,
   );

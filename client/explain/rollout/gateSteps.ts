@@ -39,7 +39,7 @@ export function gateSteps(
     const wanted = ofObjects.has(refKey(ref)) ? undefined : next;
     const gate = find(ref);
     const step = gateStep(ref, gate, reported.get(refKey(ref)), related, { version, wanted, isBypassed }, now);
-    const isOpenForVersion = gate && next && evaluateGates([ref], byRefKey([gate]), now, next)[0]!.open;
+    const isOpenForVersion = gate && next && evaluateGates([ref], byRefKey([gate]), now, next)[0]!.isOpen;
     if (step.state !== 'blocks' || !isOpenForVersion) return step;
     const holders = bound.filter(({ spec }) => gatesOfBinding(spec).some((own) => refKey(own) === refKey(ref)));
     return { ...step, detail: `${step.detail}; still holds ${firstFew(holders.map(targetName), 3)}` };
@@ -97,7 +97,7 @@ function gateStep(
     detail: detailOf(gateText(gate, now), evaluated),
     ...(gate.spec.approvals && { needsApproval: true as const }),
   };
-  if (!evaluated.open) {
+  if (!evaluated.isOpen) {
     if (!isBypassed(evaluated)) return { ...step, ...facts, state: 'blocks' };
     return { ...step, ...facts, state: 'passed', detail: `${facts.detail}; bypassed for this version` };
   }
@@ -113,8 +113,8 @@ function gateStep(
 }
 
 /** The Gate's state, with the missing approvals of the version. */
-function detailOf(text: string, { lacks }: GateResult): string {
-  return lacks ? `${text}; ${lacks.names ?? lacks.count}` : text;
+function detailOf(text: string, { missingApprovals }: GateResult): string {
+  return missingApprovals ? `${text}; ${missingApprovals.names ?? missingApprovals.count}` : text;
 }
 
 /** The version with all that a Gate's evaluation needs. */

@@ -165,7 +165,7 @@ function healthBlockers({ choice, head, unhealthy }: BlockerInputs): Blocker[] {
 
 function gateBlockers({ choice: { version }, closed }: BlockerInputs): Blocker[] {
   if (version === undefined) return [];
-  return closed.map(({ ref, opensAt, closedBy, lacks }) => ({
+  return closed.map(({ ref, opensAt, closedBy, missingApprovals }) => ({
     type: 'Gate',
     effect: opensAt === undefined ? 'Blocks' : 'Waits',
     reason: GATE_CLOSED,
@@ -173,7 +173,7 @@ function gateBlockers({ choice: { version }, closed }: BlockerInputs): Blocker[]
     ...(ref && { object: { kind: KINDS.Gate.kind, ...ref } }),
     ...times({ since: closedBy?.at, until: opensAt }),
     ...(closedBy?.by && { by: closedBy.by }),
-    ...(lacks && { have: lacks.have, need: lacks.need }),
+    ...(missingApprovals && { have: missingApprovals.have, need: missingApprovals.need }),
   }));
 }
 

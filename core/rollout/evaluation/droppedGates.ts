@@ -62,5 +62,5 @@ export function closedAgainstRemoval(
   alsoRequired: ReadonlySet<string> = new Set(),
 ): GateResult[] {
   const never = neverSeen(rollout);
-  return closed.filter(({ key, missing }) => !missing || alsoRequired.has(key) || !never.has(key));
+  return closed.filter(({ key, isMissing }) => !isMissing || alsoRequired.has(key) || !never.has(key));
 }

@@ -290,7 +290,7 @@ describe('an action', () => {
       'patch app',
     ]);
     expect(found.text).toContain('Gate shop/typo');
-    const ofFlux = behind([closedGate('freeze'), { ...closedGate('typo'), missing: true }], [gate('freeze')]);
+    const ofFlux = behind([closedGate('freeze'), { ...closedGate('typo'), isMissing: true }], [gate('freeze')]);
     expect(ofFlux.find(({ request }) => request.type === 'bypass')?.rights).toMatchObject([
       { verb: 'bypass', name: 'freeze' },
       { verb: 'bypass', name: 'typo' },

@@ -77,7 +77,7 @@ export function offered({ spec = {}, status = {}, annotations = {}, gates = [], 
 export const closedGate = (name: string) => ({
   key: `shop/${name}`,
   ref: { namespace: 'shop', name },
-  open: false,
+  isOpen: false,
   message: 'closed',
 });
 

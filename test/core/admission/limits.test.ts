@@ -90,7 +90,7 @@ it('our annotations come on top of as many as a user may write', () => {
 
 describe('a Warning with names of 20 characters has at most 120', () => {
   const ref = { namespace: 'n'.repeat(20), name: 'g'.repeat(20) };
-  const closed = { key: refKey(ref), ref, open: false, message: 'closed' };
+  const closed = { key: refKey(ref), ref, isOpen: false, message: 'closed' };
   it.each([
     `held: ${LIMIT_TEXTS[LIMIT_OF_GATES]}`,
     `held: ${LIMIT_TEXTS[LIMIT_OF_ROLLOUTS]}`,

@@ -26,7 +26,7 @@ describe('approvals of a Rollout', () => {
     users: { requesters: [], authors: undefined },
   };
   const ref = { namespace: 'platform', name: 'freeze' };
-  const isOpenWith = (approvable: Gate) => evaluateGates([ref], byRefKey([approvable]), at, next)[0]?.open;
+  const isOpenWith = (approvable: Gate) => evaluateGates([ref], byRefKey([approvable]), at, next)[0]?.isOpen;
 
   it.each([
     ['count for it', {}, true],

@@ -43,7 +43,7 @@ const rows: Row[] = [
 ];
 
 it.each(rows)('$title', ({ object, closed: refs, problems = [], message }) => {
-  const closed = refs.map((ref) => ({ key: refKey(ref), ref, open: false, message: '' }));
+  const closed = refs.map((ref) => ({ key: refKey(ref), ref, isOpen: false, message: '' }));
   const gates = { all: closed, closed, closures: refs.map(refKey), problems };
   const status = withGateCondition(object, gates, NOW);
   expect(status?.conditions?.[0]).toMatchObject({ reason: 'GateClosed', message });

@@ -89,7 +89,7 @@ function stateAfter(
     oldObject,
     wasBehindClosedGate: closure !== undefined && GATE_STATE in annotations,
     gates: {
-      all: requires ? [{ ...FREEZE, open: closure === undefined, message: '' }] : [],
+      all: requires ? [{ ...FREEZE, isOpen: closure === undefined, message: '' }] : [],
       causes: closure ? ['ops/freeze'] : [],
       closures: closure ? [`ops/freeze@${closure}`] : [],
     },

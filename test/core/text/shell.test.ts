@@ -102,7 +102,7 @@ describe('a command in', () => {
     each((version) => {
       const next = { version, rollout: 'shop/web', users: { requesters: [], authors: undefined }, uid: '' };
       const [evaluated] = evaluateGates([identityOf(gate)], byRefKey([gate]), 0, next);
-      const line = evaluated?.lacks?.how[1] ?? '';
+      const line = evaluated?.missingApprovals?.how[1] ?? '';
       expect(words(line)).toEqual(
         argv('kubectl -n ops annotate --overwrite gate/two', `approve.gate.fluxcd.io/for=shop/web:${tagWord(version)}`),
       );
@@ -124,7 +124,7 @@ describe('a command in', () => {
       );
       const ref = { namespace: 'ops', name };
       const [open] =
-        closedGatesText([{ key: refKey(ref), ref, open: false, message: '', opensByRequest: true }]).commands ?? [];
+        closedGatesText([{ key: refKey(ref), ref, isOpen: false, message: '', opensByRequest: true }]).commands ?? [];
       expect(words(open?.[1] ?? '')).toEqual(
         argv(
           'kubectl -n ops annotate --overwrite',
@@ -174,7 +174,7 @@ describe('a command in', () => {
           return type === 'freeze' || type === 'unrequire' ? [] : offer(request as ActionRequest);
         }),
       );
-      const gate = { ref, missing: true } as never;
+      const gate = { ref, isMissing: true } as never;
       const all = [
         ...commandViewsOf(
           [
