@@ -105,7 +105,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
   // From here on only spec.suspend and our annotations change.
   const gates = evaluateObjectGates(content.object, context);
   const settled = settleSuspension({
-    object: annotate(content.object, SELECTED_BY, selectedByText(gates, context.selectors.isTruncated)),
+    object: annotate(content.object, SELECTED_BY, selectedByText(gates)),
     sent: write.object,
     oldObject,
     wasBehindClosedGate: closed.length > 0,

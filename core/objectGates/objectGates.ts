@@ -84,7 +84,8 @@ function withSelecting(
   rules: RefRules,
 ): GateRefs {
   const { refs: named, problems, tooMany: namesTooMany } = gatesInAnnotation(object, rules);
-  const tooManyGates = namesTooMany || isTruncated || isTooManyGates(named, selecting);
+  const tooManyGates =
+    namesTooMany || isTruncated || uniqueRefs([...named, ...selecting]).length > LIMITS.requiredGates;
   const limit = tooManyGates ? LIMIT_OF_GATES : managedFieldsOf(object).tooMany ? LIMIT_OF_ROLLOUTS : undefined;
   return { named, selecting, problems, limit };
 }
@@ -228,17 +229,10 @@ export function gatesToRead(objects: readonly FluxObject[], rules: RefRules, mus
  * The text of SELECTED_BY; undefined if no Gate selects the object.
  * If the Gates are too many, it is LIMIT_OF_GATES, and the webhook lists the Gates.
  */
-export function selectedByText(
-  { named, selecting }: { named: NamespacedName[]; selecting: NamespacedName[] },
-  isTruncated = false,
-): string | undefined {
-  if (isTruncated || isTooManyGates(named, selecting)) return LIMIT_OF_GATES;
+export function selectedByText({ selecting, limit }: Pick<ObjectGates, 'selecting' | 'limit'>): string | undefined {
   const text = selecting.map(refKey).sort().join(',');
-  return text.length > MAX_GATE_LIST_CHARACTERS ? LIMIT_OF_GATES : text || undefined;
-}
-
-function isTooManyGates(...lists: NamespacedName[][]): boolean {
-  return uniqueRefs(lists.flat()).length > LIMITS.requiredGates;
+  const isTooMany = limit === LIMIT_OF_GATES || text.length > MAX_GATE_LIST_CHARACTERS;
+  return isTooMany ? LIMIT_OF_GATES : text || undefined;
 }
 
 /** The Gates of other namespaces that the object names. */

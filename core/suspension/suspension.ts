@@ -55,7 +55,7 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
   const fits = fitsGates(object, gates);
   const isBypassing = fits && readState(object)?.is === 'bypassing';
   const annotations: Hold['annotations'] = {};
-  const selectedBy = selectedByText(gates, context.selectors.isTruncated);
+  const selectedBy = selectedByText(gates);
   if (object.metadata.annotations?.[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
   // An object that bypasses the Gates gets the state too: once its deployment is applied, the webhook suspends it.
   const closed = formatState({ is: 'closed', gates: gates.causes });
