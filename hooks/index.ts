@@ -1,5 +1,4 @@
 /** The route table of the Metacontroller hooks: `/hooks/<name>/sync` and `/hooks/<name>/customize`. */
-import { Ajv, type ValidateFunction } from 'ajv';
 import { GOVERNED_KINDS } from '../api/kinds.ts';
 import type {
   CompositeRequest,
@@ -9,6 +8,7 @@ import type {
   DecoratorResponse,
 } from '../api/metacontroller.ts';
 import type { DecisionLog, HookCall, Route } from '../api/ports.ts';
+import { isMap } from '../core/kube/json.ts';
 import { mapProblem, shapeProblem } from '../core/kube/shape.ts';
 import { fluxBindingHook } from './flux/fluxBindingHook.ts';
 import { fluxHook } from './flux/fluxHook.ts';
@@ -54,13 +54,12 @@ export const HOOKS: readonly Entry[] = [
 export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog): Route[] {
   return HOOKS.flatMap((entry) => {
     const call = () => callOf(entry.name);
-    const check = envelopeCheck(entry.subject, entry.kinds);
     const { customize } = entry.hook;
     const routes: Route[] = [
       {
         path: `/hooks/${entry.name}/sync`,
         async answer(body) {
-          check(body);
+          checkRequest(body, entry.subject, entry.kinds);
           const answer = boundedResync(
             await asBadRequest<CompositeResponse | DecoratorResponse>(body, () =>
               entry.subject === 'parent'
@@ -75,12 +74,11 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
       },
     ];
     if (customize) {
-      // A customize request calls the object `parent`, for decorators too.
-      const checkParent = envelopeCheck('parent', entry.kinds);
       routes.push({
         path: `/hooks/${entry.name}/customize`,
         async answer(body) {
-          checkParent(body);
+          // A customize request calls the object `parent`, for decorators too.
+          checkRequest(body, 'parent', entry.kinds);
           return asBadRequest(body, () => customize(body as CustomizeRequest<never>, call()));
         },
         ...(entry.subject === 'object' && entry.hook.answerTooLarge && { hasOwnLane: true as const }),
@@ -131,55 +129,22 @@ async function asBadRequest<T>(body: unknown, answer: () => Promise<T>): Promise
   }
 }
 
-// Checks that a request is one that Metacontroller would send to this hook.
-
-const ajv = new Ajv({ allErrors: false });
-
-const object = (kinds: readonly string[]) => ({
-  type: 'object',
-  required: ['apiVersion', 'kind', 'metadata'],
-  properties: {
-    apiVersion: { type: 'string' },
-    kind: { type: 'string', enum: kinds },
-    metadata: {
-      type: 'object',
-      required: ['name', 'uid'],
-      properties: { name: { type: 'string' }, uid: { type: 'string' } },
-    },
-  },
-});
-
-const envelope = (subject: 'parent' | 'object', kinds: readonly string[]) => ({
-  type: 'object',
-  required: [subject],
-  properties: {
-    [subject]: object(kinds),
-    related: { type: ['object', 'null'] },
-    children: { type: ['object', 'null'] },
-    attachments: { type: ['object', 'null'] },
-  },
-});
-
-const validators = new Map<string, ValidateFunction>();
-
-/** The validator, compiled at the first request: most tests and tools make all routes and call few of them. */
-function validatorOf(subject: 'parent' | 'object', kinds: readonly string[]): ValidateFunction {
-  const key = `${subject} ${kinds}`;
-  const validate = validators.get(key) ?? ajv.compile(envelope(subject, kinds));
-  validators.set(key, validate);
-  return validate;
+/** @throws HookError 400, which names the wrong field, if Metacontroller would not send this to the hook. */
+function checkRequest(body: unknown, subject: 'parent' | 'object', kinds: readonly string[]): void {
+  const problem = requestProblem(body, subject, kinds);
+  if (problem !== undefined) throw new HookError(400, `not a request for this hook: ${problem}`);
 }
 
-/** A check that throws a HookError 400 with the name of the wrong field. `subject` is `parent` or `object`. */
-function envelopeCheck(subject: 'parent' | 'object', kinds: readonly string[]): (body: unknown) => void {
-  return (body) => {
-    const validate = validatorOf(subject, kinds);
-    if (validate(body)) return;
-    const [error] = validate.errors ?? [];
-    const allowed = error?.params?.allowedValues ? `: ${error.params.allowedValues.join(', ')}` : '';
-    throw new HookError(
-      400,
-      `not a request for this hook: ${error?.instancePath || 'body'} ${error?.message}${allowed}`,
-    );
-  };
+function requestProblem(body: unknown, subject: 'parent' | 'object', kinds: readonly string[]): string | undefined {
+  if (!isMap(body)) return 'body must be object';
+  const object = body[subject];
+  if (!isMap(object)) return `/${subject} must be object`;
+  const { apiVersion, kind, metadata } = object;
+  if (typeof apiVersion !== 'string') return `/${subject}/apiVersion must be string`;
+  if (typeof kind !== 'string' || !kinds.includes(kind)) return `/${subject}/kind must be one of ${kinds.join(', ')}`;
+  if (!isMap(metadata)) return `/${subject}/metadata must be object`;
+  const unnamed = ['name', 'uid'].find((field) => typeof metadata[field] !== 'string');
+  if (unnamed) return `/${subject}/metadata/${unnamed} must be string`;
+  const wrong = ['related', 'children', 'attachments'].find((field) => !isMap(body[field] ?? {}));
+  return wrong && `/${wrong} must be object`;
 }
