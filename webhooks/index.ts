@@ -1,9 +1,8 @@
 /** The route table of the admission webhook: `/admission/mutate/<name>` and `/admission/validate/<name>`. */
-import { Ajv } from 'ajv';
 import type { AdmissionRequest, AdmissionReview } from '../api/admission.ts';
 import type { AnyObject } from '../api/kubernetes.ts';
 import type { DecisionLog, Route, Settings, UnreadBody, WebhookCall } from '../api/ports.ts';
-import { goJsonBytes } from '../core/kube/json.ts';
+import { goJsonBytes, isMap } from '../core/kube/json.ts';
 import { shapeProblem } from '../core/kube/shape.ts';
 import { reasonWarnings } from '../core/record/record.ts';
 import { admissionConsideration, admissionDecisions } from './admissionLog.ts';
@@ -39,32 +38,11 @@ const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'validate/schedule': validateSchedule,
 };
 
-const isReview = new Ajv().compile({
-  type: 'object',
-  required: ['apiVersion', 'kind', 'request'],
-  properties: {
-    apiVersion: { const: 'admission.k8s.io/v1' },
-    kind: { const: 'AdmissionReview' },
-    request: {
-      type: 'object',
-      required: ['uid', 'kind', 'resource', 'operation', 'userInfo'],
-      properties: {
-        uid: { type: 'string' },
-        operation: { enum: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] },
-        name: { type: 'string' },
-        namespace: { type: 'string' },
-        subResource: { type: 'string' },
-        userInfo: { type: 'object', required: ['username'], properties: { username: { type: 'string' } } },
-        options: { type: ['object', 'null'] },
-        object: { type: ['object', 'null'] },
-        oldObject: { type: ['object', 'null'] },
-      },
-    },
-  },
-});
-
 class ReviewError extends Error {
   readonly status = 400;
+  constructor(problem: string) {
+    super(`not an AdmissionReview of admission.k8s.io/v1: ${problem}`);
+  }
 }
 
 /**
@@ -84,12 +62,8 @@ export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: Deci
   return Object.entries(WEBHOOKS).map(([name, handle]) => ({
     path: `/admission/${name}`,
     async answer(body, late) {
-      if (!isReview(body)) {
-        const [error] = isReview.errors ?? [];
-        throw new ReviewError(
-          `not an AdmissionReview of admission.k8s.io/v1: ${error?.instancePath || 'body'} ${error?.message}`,
-        );
-      }
+      const problem = reviewProblem(body);
+      if (problem !== undefined) throw new ReviewError(problem);
       const request = (body as AdmissionReview).request!;
       const ports = call(name);
       const decision = await asBadRequest(request, async () => {
@@ -185,8 +159,29 @@ async function asBadRequest<T>({ object, oldObject }: AdmissionRequest, answer: 
     const problem =
       (object && shapeProblem(object, '/request/object')) ??
       (oldObject && shapeProblem(oldObject, '/request/oldObject'));
-    throw problem ? new ReviewError(`not an AdmissionReview of admission.k8s.io/v1: ${problem}`) : error;
+    throw problem ? new ReviewError(problem) : error;
   }
+}
+
+const OPERATIONS: readonly unknown[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'];
+
+/** The first field that an API server would not send so; undefined if there is none. */
+function reviewProblem(body: unknown): string | undefined {
+  if (!isMap(body)) return 'body must be object';
+  const { apiVersion, kind, request } = body;
+  if (apiVersion !== 'admission.k8s.io/v1') return '/apiVersion must be admission.k8s.io/v1';
+  if (kind !== 'AdmissionReview') return '/kind must be AdmissionReview';
+  if (!isMap(request)) return '/request must be object';
+  if (!OPERATIONS.includes(request.operation)) return `/request/operation must be one of ${OPERATIONS.join(', ')}`;
+  const noMap =
+    ['kind', 'resource', 'userInfo'].find((field) => !isMap(request[field])) ??
+    ['object', 'oldObject', 'options'].find((field) => !isMap(request[field] ?? {}));
+  if (noMap) return `/request/${noMap} must be object`;
+  if (typeof (request.userInfo as { username?: unknown }).username !== 'string')
+    return '/request/userInfo/username must be string';
+  const { name = '', namespace = '', subResource = '', uid } = request;
+  const noText = Object.entries({ uid, name, namespace, subResource }).find(([, value]) => typeof value !== 'string');
+  return noText && `/request/${noText[0]} must be string`;
 }
 
 // The denial of a write whose review or Gates were not read, for webhooks that fail open: with an HTTP error the
