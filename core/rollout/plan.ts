@@ -58,13 +58,13 @@ export interface Plan {
 }
 
 /** The next step of the Rollout. A Rollout that is being deleted keeps its status and has no children. */
-export function planRollout(inputs: Observed, now: EpochMs): Plan {
-  const { rollout } = inputs;
+export function planRollout(observed: Observed, now: EpochMs): Plan {
+  const { rollout } = observed;
   if (rollout.metadata.deletionTimestamp) {
     return { status: rollout.status ?? {}, needs: new Set(), waitsForBudget: false, events: [], children: [] };
   }
-  const observed = ownInputs(inputs, now);
-  const before = beforeDecision(observed, now);
+  const own = ownPart(observed, now);
+  const before = beforeDecision(own, now);
   const decision = decideDeployment(before.context, before.used);
   const used = new Set([...before.used, ...decision.used]);
   const after = contextAfter(before, decision, used);
@@ -77,9 +77,9 @@ export function planRollout(inputs: Observed, now: EpochMs): Plan {
     status,
     needs: new Set<Need>([...before.needs, ...(isIrreversible ? (['blockers'] as const) : [])]),
     waitsForBudget: decision.slotWait !== undefined,
-    ...nextRequeue([...before.requeueAt, ...decision.requeueAt, ...evaluation.requeueAt], observed, status, now),
+    ...nextRequeue([...before.requeueAt, ...decision.requeueAt, ...evaluation.requeueAt], own, status, now),
     events: status === rollout.status ? [] : withOrder([...before.events, ...decision.events, ...changes], status),
-    children: childrenOf(observed, copy),
+    children: childrenOf(own, copy),
   };
 }
 
@@ -101,7 +101,7 @@ interface BeforeDecision extends Pick<Plan, 'events'> {
  */
 function beforeDecision(observed: Observed, now: EpochMs): BeforeDecision {
   const { rollout, healthChecks } = observed;
-  const config = readRolloutConfig(rollout, observed);
+  const config = readRolloutConfig(observed);
   const stored = storedState(rollout.status);
   const requests = requestsOf(rollout);
   const retry = requests.retry ? retryHead(stored.history[0], healthChecks, now) : undefined;
@@ -138,11 +138,11 @@ function contextAfter(
   return { ...after, state: { ...state, history, conditions: nextConditions(after, decision, problems) } };
 }
 
-/** The inputs without what concerns other Rollouts only, in a fixed order: Metacontroller sends objects in none. */
-function ownInputs(inputs: Observed, now: EpochMs): Observed {
-  const { rollout, rolloutGates, bindings, healthChecks } = inputs;
+/** The part that concerns the Rollout, in a fixed order: Metacontroller sends objects in none. */
+function ownPart(observed: Observed, now: EpochMs): Observed {
+  const { rollout, rolloutGates, bindings, healthChecks } = observed;
   return {
-    ...inputs,
+    ...observed,
     rolloutGates: rolloutGatesOf(rollout, rolloutGates, now),
     bindings: bindingsOfRollout(rollout, bindings),
     healthChecks: sortedChecks(healthChecks),

@@ -63,10 +63,11 @@ export function nextStatus(
 
 /** The conditions, and the fields about versions and requests. */
 function versionFields(
-  { observed, state, requests }: RolloutContext,
+  context: RolloutContext,
   { candidates, rolloutGatesResult, rejected, withdrawn, young, choice, copy }: Evaluation,
   used: ReadonlySet<RequestKey>,
 ): RolloutStatus {
+  const { observed, state, requests } = context;
   const { rollout } = observed;
   const { forceDeploy, bypassGates } = requests;
   const history = [...state.history];
@@ -86,7 +87,7 @@ function versionFields(
   return {
     ...(handledRequest && { handledRequest }),
     conditions: [...state.conditions],
-    ...runningVersions(observed, history),
+    ...runningVersions(context, history),
     ...(waiting !== undefined && { pendingVersion: waiting }),
     ...(history.length > 0 && { history }),
     availableReleases: [...available],
@@ -105,13 +106,13 @@ function versionFields(
 
 /** The version that runs, and the one that is committed and not applied everywhere yet. */
 function runningVersions(
-  { rollout, bindings, kuberikCompat }: Observed,
+  { observed: { rollout, bindings }, config }: RolloutContext,
   [head, ...older]: readonly HistoryEntry[],
 ): Pick<RolloutStatus, 'currentVersion' | 'rollingOutVersion'> {
   if (!head) return {};
   const { tag } = head.version;
   if (wasDeployed(head) || unapplied(head, bindings, rollout).length === 0) return { currentVersion: tag };
-  const current = kuberikCompat ? tag : older.find(wasDeployed)?.version.tag;
+  const current = config.kuberikCompat ? tag : older.find(wasDeployed)?.version.tag;
   return { ...(current !== undefined && { currentVersion: current }), rollingOutVersion: tag };
 }
 

@@ -66,8 +66,7 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
     carried: [],
     ...metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call),
     configMapProblem: await childProblem(configMapChild(rollout), request, call.cluster),
-    onFailure: call.settings.onFailure,
-    kuberikCompat: call.settings.kuberikCompat ?? false,
+    settings: call.settings,
   };
 }
 

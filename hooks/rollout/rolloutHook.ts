@@ -70,14 +70,14 @@ function isAwaitingUnrelated({ imagePolicy, configMapProblem, writeBackProblem }
   return imagePolicy === undefined || configMapProblem !== undefined || writeBackProblem !== undefined;
 }
 
-/** A plan, with the inputs from which it was made. */
+/** A plan, and what it was made from. */
 interface Draft {
-  inputs: Observed;
+  observed: Observed;
   plan: Plan;
 }
 
-function draftOf(inputs: Observed, { now }: HookCall): Draft {
-  return { inputs, plan: planRollout(inputs, now) };
+function draftOf(observed: Observed, { now }: HookCall): Draft {
+  return { observed, plan: planRollout(observed, now) };
 }
 
 /** The plan that may be carried out: made again after each live read of what the plan before it depends on. */
@@ -97,29 +97,29 @@ async function decidePlan(
 
 /** Reads the HealthChecks, if the plan needs anything. */
 async function withLiveChecks(draft: Draft, call: HookCall): Promise<Draft> {
-  const { inputs, plan } = draft;
+  const { observed, plan } = draft;
   if (plan.needs.size === 0) return draft;
-  const read = await readChecks(inputs, call);
-  return read ? draftOf({ ...inputs, ...read }, call) : draft;
+  const read = await readChecks(observed, call);
+  return read ? draftOf({ ...observed, ...read }, call) : draft;
 }
 
 /** Reads the FluxBindings, if the head counts as applied; also before a commit, which later reads may prevent. */
 async function withLiveBindings(draft: Draft, call: HookCall): Promise<Draft> {
-  const { inputs, plan } = draft;
+  const { observed, plan } = draft;
   if (!plan.needs.has('bindings')) return draft;
-  return draftOf({ ...inputs, bindings: await readBindingsAfterApply(inputs.rollout, call) }, call);
+  return draftOf({ ...observed, bindings: await readBindingsAfterApply(observed.rollout, call) }, call);
 }
 
 /** Evaluates the HealthChecks again and reads the ImagePolicy, if the bake begins or ends. */
 async function withLiveHealth(draft: Draft, call: HookCall): Promise<Draft> {
-  const { inputs, plan } = draft;
+  const { observed, plan } = draft;
   if (!plan.needs.has('health')) return draft;
-  const { rollout } = inputs;
+  const { rollout } = observed;
   const read = {
-    healthChecks: await withPresentHealth(rollout, inputs.healthChecks, call),
+    healthChecks: await withPresentHealth(rollout, observed.healthChecks, call),
     imagePolicy: await liveImagePolicy(withAllowedRefs(rollout, call.settings), call.cluster),
   };
-  return draftOf({ ...inputs, ...read }, call);
+  return draftOf({ ...observed, ...read }, call);
 }
 
 /**
@@ -129,12 +129,12 @@ async function withLiveHealth(draft: Draft, call: HookCall): Promise<Draft> {
 async function withLiveBlockers(draft: Draft, call: HookCall): Promise<Draft> {
   const carried = await deploymentsToAdopt(draft, call);
   if (!draft.plan.needs.has('blockers') && carried.length === 0) return draft;
-  const { inputs } = draft;
-  const { namespace = '' } = inputs.rollout.metadata;
-  const selectors = await readSelectors(namespace, call.cluster, [...inputs.gates.values()]);
-  const unbound = draftOf({ ...inputs, carried, ...(await readBlockers(inputs, selectors, call)) }, call);
+  const { observed } = draft;
+  const { namespace = '' } = observed.rollout.metadata;
+  const selectors = await readSelectors(namespace, call.cluster, [...observed.gates.values()]);
+  const unbound = draftOf({ ...observed, carried, ...(await readBlockers(observed, selectors, call)) }, call);
   if (!unbound.plan.needs.has('blockers') && !unbound.plan.needs.has('bindings')) return unbound;
-  return draftOf({ ...unbound.inputs, ...(await readBound(unbound.inputs, selectors, call)) }, call);
+  return draftOf({ ...unbound.observed, ...(await readBound(unbound.observed, selectors, call)) }, call);
 }
 
 /** Seconds to the next sync, if live reads block what the cache would allow. */
@@ -150,7 +150,7 @@ function recheckSeconds(first: Plan, plan: Plan, related: ObjectMap): number | u
  * The deployments that the objects of a Rollout without a history carry: the Rollout adopts them before it deploys
  * anything.
  */
-async function deploymentsToAdopt({ inputs: { rollout, bindings }, plan }: Draft, { cluster }: HookCall) {
+async function deploymentsToAdopt({ observed: { rollout, bindings }, plan }: Draft, { cluster }: HookCall) {
   const isFirst = !rollout.status?.history?.length && !rollout.metadata.deletionTimestamp;
   const reads = isFirst && (plan.needs.has('blockers') || bindingsOfRollout(rollout, bindings).length > 0);
   return reads ? carriedDeployments(rollout, cluster) : [];

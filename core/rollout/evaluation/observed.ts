@@ -30,7 +30,7 @@ import type { CountedRolloutGate } from './rolloutGates.ts';
 import type { Requests } from './rolloutRequests.ts';
 import { gatesFirstDeployment, specProblems } from './specProblems.ts';
 
-/** All that was read for a Rollout. A plan starts with the part that concerns it: see `ownInputs`. */
+/** All that was read for a Rollout. A plan starts with the part that concerns it: see `ownPart`. */
 export interface Observed {
   rollout: Rollout;
   /** The ImagePolicy of spec.releasesImagePolicy; undefined if it doesn't exist. */
@@ -65,8 +65,7 @@ export interface Observed {
   derivedPolicy: ImagePolicy | undefined;
   /** Why that ImagePolicy cannot be written. */
   writeBackProblem: string | undefined;
-  onFailure: Settings['onFailure'];
-  kuberikCompat: boolean;
+  settings: Pick<Settings, 'onFailure' | 'kuberikCompat'>;
 }
 
 /** The part of a Rollout's status that decisions start from, and change. */
@@ -113,10 +112,12 @@ export interface RolloutConfig extends BakeConfig {
   problems: string[];
 }
 
-export function readRolloutConfig(
-  rollout: Rollout,
-  { onFailure, kuberikCompat, problems }: Pick<Observed, 'onFailure' | 'kuberikCompat' | 'problems'>,
-): RolloutConfig {
+export function readRolloutConfig({
+  rollout,
+  settings,
+  problems,
+}: Pick<Observed, 'rollout' | 'settings' | 'problems'>): RolloutConfig {
+  const { kuberikCompat = false } = settings;
   const spec: Partial<RolloutSpec> = rollout.spec ?? {};
   const bakeTime = parseDuration(spec.bakeTime);
   const deployTimeout = parseDuration(spec.deployTimeout);
@@ -131,7 +132,7 @@ export function readRolloutConfig(
     historyLimit: Math.min(Math.max(spec.versionHistoryLimit ?? 0, LIMITS.historyKept), LIMITS.history),
     retentionDays: spec.availableReleasesRetentionDays ?? 7,
     minReleases: spec.availableReleasesMinCount ?? 30,
-    onFailure: spec.onFailure ?? onFailure,
+    onFailure: spec.onFailure ?? settings.onFailure,
     ...(spec.rollback?.barrier && { barrier: spec.rollback.barrier }),
     problems: [...specProblems(spec), ...problems],
   };

@@ -32,8 +32,7 @@ export function observed(
     configMapProblem: undefined,
     derivedPolicy: undefined,
     writeBackProblem: undefined,
-    onFailure: 'Hold',
-    kuberikCompat: false,
+    settings: { onFailure: 'Hold' },
     ...rest,
   };
 }

@@ -49,10 +49,7 @@ it('a version that a user requested stays known', () => {
 });
 
 it('a history is never longer than its limit, whatever the spec has', () => {
-  const { rollout } = observed({ versionHistoryLimit: 1_000_000 });
-  expect(readRolloutConfig(rollout, { onFailure: 'Hold', kuberikCompat: false, problems: [] }).historyLimit).toBe(
-    LIMITS.history,
-  );
+  expect(readRolloutConfig(observed({ versionHistoryLimit: 1_000_000 })).historyLimit).toBe(LIMITS.history);
 });
 
 it('the deployment after an adopted one can still be written on an object', () => {
