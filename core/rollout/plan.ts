@@ -2,17 +2,18 @@
  * The plan of a Rollout: from all that was read for it and the time, the status to store, Events and children.
  * A plan made from its own status changes nothing but the progress of a new deployment.
  */
-import type { AnyObject, Condition, EpochMs } from '../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, RolloutStatus } from '../../api/types.ts';
 import { bindingsOfRollout } from '../binding/boundObjects.ts';
 import { setConditions } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { derivedPolicy } from '../policy/derivedPolicy.ts';
+import { imageOfReleases } from '../policy/imagePolicy.ts';
 import { type DeploymentDecision, decideDeployment } from './decideDeployment.ts';
 import { advanceHead, retryHead } from './deployment/bake.ts';
 import { isInRecovery } from './deployment/entry.ts';
 import { sortedChecks } from './deployment/healthChecks.ts';
-import { isUnfinished } from './deployment/history.ts';
+import { isUnfinished, movedTagText } from './deployment/history.ts';
 import { type CopyState, copiesFirst } from './evaluation/copy.ts';
 import {
   type Observed,
@@ -107,7 +108,7 @@ function beforeDecision(observed: Observed, now: EpochMs): BeforeDecision {
   const retry = requests.retry ? retryHead(stored.history[0], healthChecks, now) : undefined;
   const head = retry ? retry.head : stored.history[0];
   const releases = discoverReleases({ ...observed, ...wantedMetadata(observed, config, head) }, now);
-  const progress = head && headProgress(head, observed, config, stored.conditions, now);
+  const progress = head && headProgress(head, observed, config, { ...stored, available: releases.available }, now);
   const history = progress ? [progress.head, ...stored.history.slice(1)] : [];
   const ready = progress?.ready ? [progress.ready] : [];
   const conditions = setConditions(stored.conditions, [...releases.conditions, ...ready], now);
@@ -178,16 +179,19 @@ function headProgress(
   head: HistoryEntry,
   { rollout, imagePolicy, bindings, healthChecks, metadata }: Observed,
   config: RolloutConfig,
-  conditions: readonly Condition[],
+  { history, available, conditions }: RolloutState,
   now: EpochMs,
 ) {
+  const present = { history: [head, ...history.slice(1)], available, image: imageOfReleases(rollout, imagePolicy) };
+  // The ImagePolicy may select a newer tag when this one is retried: then only stored releases show the move.
+  const hasMoved = head.lastRetryTimestamp !== undefined && movedTagText(head, present) !== undefined;
   const context = {
     rollout,
     config,
     healthChecks,
     bound: bindings,
     recovery: isInRecovery(conditions),
-    isTagMoved: isTagMoved(head, imagePolicy) && !copiesFirst(rollout),
+    isTagMoved: (isTagMoved(head, imagePolicy) || hasMoved) && !copiesFirst(rollout),
   };
   const known = { ...head, version: withMetadata(head.version, metadata[head.version.tag]) };
   return advanceHead(known, context, config.problems.length === 0, now);

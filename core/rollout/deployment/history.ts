@@ -70,6 +70,12 @@ export function imageChange(target: HistoryEntry, { history, image, available }:
   return { reason: 'TagMoved', text: `the tag ${tag} has been moved to another image since it was deployed` };
 }
 
+/** A clause if a stored release shows that the deployment's tag was moved to another image. */
+export function movedTagText(target: HistoryEntry, inputs: ImageInputs): string | undefined {
+  const change = imageChange(target, inputs);
+  return change?.reason === 'TagMoved' ? change.text : undefined;
+}
+
 /** The image of a deployment; of one without a record, that of the next deployment with one. */
 function imageOf(target: HistoryEntry, history: readonly HistoryEntry[]): string | undefined {
   return history.slice(0, history.indexOf(target) + 1).findLast(({ image }) => image !== undefined)?.image;

@@ -5,12 +5,14 @@ import { verdictText } from '../../approval/approvalVerdict.ts';
 import { approveGateCommands, closedText } from '../../gate/evaluateGates.ts';
 import { identityOf } from '../../kube/names.ts';
 import { tagWord } from '../../kube/tag.ts';
+import { imageOfReleases } from '../../policy/imagePolicy.ts';
 import type { CommandLine, TextWithCommands } from '../../text/commands.ts';
 import { firstFew } from '../../text/firstFew.ts';
 import { shell } from '../../text/shell.ts';
 import { unhealthyMessage } from '../deployment/healthChecks.ts';
+import { movedTagText } from '../deployment/history.ts';
 import { type BlockerSources, UNHEALTHY_HEALTH_CHECKS } from './blockers.ts';
-import type { CopyState } from './copy.ts';
+import { type CopyState, copiesFirst } from './copy.ts';
 import { isForward } from './nextVersion.ts';
 import type { RolloutContext } from './observed.ts';
 import { requestedText } from './rolloutRequests.ts';
@@ -24,7 +26,7 @@ export interface ReportedWait extends Required<TextWithCommands> {
 
 /** The waits that DeploymentBlocked reports, the first blocker of each kind: the first wait gives the reason. */
 export function reportedWaits(
-  { observed: { rollout }, state }: RolloutContext,
+  { observed: { rollout, imagePolicy }, state, config }: RolloutContext,
   evaluation: BlockerSources & { blockers: readonly Blocker[]; copy?: CopyState | undefined },
 ): ReportedWait[] {
   const { choice, unhealthy, blockers, young } = evaluation;
@@ -35,7 +37,11 @@ export function reportedWaits(
   const health = check ? [healthWait(check)] : [];
   if (version === undefined) return health;
   const requested = choice.trigger === 'Manual' ? requestedText(rollout, version) : '';
-  const inputs = { rollout, by: requested && `, ${requested},`, version, head, evaluation };
+  const moved =
+    head && !copiesFirst(rollout) && !config.kuberikCompat
+      ? movedTagText(head, { ...state, image: imageOfReleases(rollout, imagePolicy) })
+      : undefined;
+  const inputs = { rollout, by: requested && `, ${requested},`, version, head, moved, evaluation };
   const reported = blockers.filter((each) => each.version === version && isReported(each));
   const waits = [...Map.groupBy(reported, ({ type }) => type).values()].flatMap(([first]): ReportedWait[] => {
     const { type, reason, until } = first!;
@@ -74,6 +80,8 @@ interface SentenceInputs {
   /** The version that waits. */
   version: string;
   head: HistoryEntry | undefined;
+  /** A clause, if the head's tag was moved to another image. */
+  moved: string | undefined;
   /** The end of the kind's first blocker. */
   until: string | undefined;
   evaluation: Pick<BlockerSources, 'closed' | 'requiredApprovals'> & { copy?: CopyState | undefined };
@@ -112,16 +120,15 @@ function approvalsText({ version, by, evaluation: { requiredApprovals } }: Sente
   };
 }
 
-function failureText({ rollout, version, head }: SentenceInputs): TextWithCommands {
+function failureText({ rollout, version, head, moved }: SentenceInputs): TextWithCommands {
   const { namespace, name } = identityOf(rollout);
   const tag = head?.version.tag ?? '';
   const annotate = { expanded: shell`kubectl -n ${namespace} annotate --overwrite rollout.kuberik.com/${name}` };
+  const retry: CommandLine = [`To retry ${tag}`, shell`${annotate} ${RETRY}=${tagWord(tag)}`];
+  const next: CommandLine = ['To let automation deploy the next version', shell`${annotate} ${UNBLOCK_FAILED}=true`];
   return {
-    text: `Version ${version} waits: ${tag} has failed`,
-    commands: [
-      [`To retry ${tag}`, shell`${annotate} ${RETRY}=${tagWord(tag)}`],
-      ['To let automation deploy the next version', shell`${annotate} ${UNBLOCK_FAILED}=true`],
-    ],
+    text: `Version ${version} waits: ${tag} has failed${moved === undefined ? '' : `, and so would a retry: ${moved}`}`,
+    commands: moved === undefined ? [retry, next] : [next],
   };
 }
 

@@ -33,3 +33,22 @@ it.each([
   const answer = await sync(rollout({ bakeTime: '5m' }, status), [selecting(cached)], { stored: [selecting(stored)] });
   expect(answer.status.history?.[0]?.bakeStatus).toBe(bakeStatus);
 });
+
+it.each([
+  ['a retry fails and isn’t offered if the tag was moved', 'sha256:bb', 'Failed', false],
+  ['a retry is offered if it wasn’t', 'sha256:aa', 'InProgress', true],
+])('%s, although the ImagePolicy selects a newer one', async (_, digest, bakeStatus, isOffered) => {
+  const [entry] = deployed.history!;
+  const version = { tag: '1.0.0', digest: 'sha256:aa' };
+  const failed = { ...entry!, version, bakeStatus: 'Failed', bakeEndTime: '2026-03-01T11:10:00Z' };
+  const status = { history: [failed], availableReleases: [{ tag: '1.0.0', digest }, { tag: '1.1.0' }] };
+  const held = rollout({ bakeTime: '5m', onFailure: 'Hold' }, status);
+  const { conditions = [] } = (await sync(held, [found])).status;
+  const blocked = conditions.find(({ type }) => type === 'DeploymentBlocked')?.message;
+  expect(blocked).toMatch(
+    isOffered ? /To retry 1\.0\.0/ : /has been moved to another image since it was deployed\nTo let automation/,
+  );
+  const annotations = { 'rollout.kuberik.com/retry': '1.0.0' };
+  const retried = await sync({ ...held, metadata: { ...held.metadata, annotations } }, [found]);
+  expect(retried.status.history?.[0]?.bakeStatus).toBe(bakeStatus);
+});
