@@ -90,23 +90,39 @@ interface ReleaseOrder {
 }
 
 /**
- * The order of the policy. Tags that the policy ranks alike, or can't rank, have the order of discovery, as in
- * `available`.
+ * The order of the policy. Tags that the policy ranks alike have the order of discovery, as in `available`. One that it
+ * can't rank follows the newest of those that were discovered before it: with its own discovery alone the order could
+ * be a cycle.
  */
 export function releaseOrder(available: readonly VersionInfo[], { rank }: PolicyRules): ReleaseOrder {
   const discovered = new Map<string, number>();
+  /** Each tag itself, or the ranked one that it follows. */
+  const ranked = new Map<string, string>();
+  let newest: string | undefined;
   available.forEach(({ tag }, index) => {
-    if (!discovered.has(tag)) discovered.set(tag, index);
+    if (discovered.has(tag)) return;
+    discovered.set(tag, index);
+    if (rank(tag, tag) === undefined) {
+      if (newest !== undefined) ranked.set(tag, newest);
+      return;
+    }
+    ranked.set(tag, tag);
+    if (newest === undefined || rank(tag, newest)! > 0) newest = tag;
   });
   const place = (tag: string) => discovered.get(tag) ?? -1;
+  const compare = (a: string, b: string): number => {
+    const [left, right] = [ranked.get(a), ranked.get(b)];
+    const isBoth = left !== undefined && right !== undefined;
+    const order = isBoth ? rank(left, right) : Number(left !== undefined) - Number(right !== undefined);
+    return order || place(a) - place(b);
+  };
   return {
     discovered,
-    compare: (a, b) => rank(a, b) || place(a) - place(b),
+    compare,
     isNewer(tag, than) {
+      if (discovered.has(tag) && discovered.has(than)) return compare(tag, than) > 0;
       // A tag that was never discovered has no place in `available`, so it is ranked even if it parses only loosely.
-      const order = rank(tag, than, !discovered.has(than));
-      if (order !== undefined && order !== 0) return order > 0;
-      return discovered.has(than) && place(tag) > place(than);
+      return (rank(tag, than, !discovered.has(than)) ?? 0) > 0;
     },
   };
 }

@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ImagePolicy } from '../../../../api/flux.ts';
-import { releasesAfter } from '../../../../core/rollout/release/candidates.ts';
+import { policyRules } from '../../../../core/policy/rules.ts';
+import { releaseOrder, releasesAfter } from '../../../../core/rollout/release/candidates.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 type Spec = NonNullable<ImagePolicy['spec']>;
@@ -24,6 +26,7 @@ describe('releasesAfter', () => {
     ['none when the deployed tag has no place', ['1.0.0'], 'hotfix', semver, []],
     // The policy selected them earlier, perhaps with other rules.
     ['by discovery after a deployed tag without a version', ['1.0.0', 'hotfix', '1.1.0'], 'hotfix', semver, ['1.1.0']],
+    ['none that a version before the deployed tag exceeds', ['2.0.0', 'hotfix', '1.1.0'], 'hotfix', semver, []],
     ['no tag without a version', ['main', '1.0.0', 'edge'], undefined, semver, ['1.0.0']],
     ['the later discovered of two equal versions', ['1.2', '1.2.0'], '1.2', semver, ['1.2.0']],
     ['by discovery after a number that is no version', ['20260301', '1.0.0'], '20260301', semver, ['1.0.0']],
@@ -147,4 +150,28 @@ describe('releasesAfter', () => {
     const [newest] = candidates(many, undefined, semver);
     expect(newest).toBe('1.99.9999');
   });
+});
+
+it('orders any tags without a cycle, by rank and by discovery', () => {
+  const policy = objectOf('ImagePolicy', { metadata: {}, spec: semver }) as ImagePolicy;
+  const rules = policyRules(policy);
+  const tag = fc.constantFrom('1.0.0', 'v1.0.0', '1.1.0', '2.0.0', 'main', 'edge', '20260301');
+  fc.assert(
+    fc.property(fc.uniqueArray(tag, { minLength: 3 }), (tags) => {
+      const { compare, isNewer } = releaseOrder(
+        tags.map((each) => ({ tag: each })),
+        rules,
+      );
+      const sorted = tags.toSorted(compare);
+      for (const [i, a] of sorted.entries()) {
+        for (const b of sorted.slice(i + 1)) {
+          expect([a, b, compare(a, b) < 0, compare(b, a) > 0, isNewer(b, a)]).toEqual([a, b, true, true, true]);
+          const rank = rules.rank(a, b);
+          if (rank !== undefined) expect(rank).toBeLessThanOrEqual(0);
+          const areUnranked = [a, b].every((each) => rules.rank(each, each) === undefined);
+          if (areUnranked || rank === 0) expect(tags.indexOf(a)).toBeLessThan(tags.indexOf(b));
+        }
+      }
+    }),
+  );
 });
