@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type RealRegistry, startRealRegistry } from '../../dev/local/registry/realRegistry.ts';
+import { expect, it } from 'vitest';
+import { twoRegistries } from '../support/registries.ts';
 import { sharedCluster, waitFor } from './support/cluster.ts';
 import { copyScenario, targetOf } from './support/copyScenario.ts';
 
 const view = sharedCluster();
-
-let source: RealRegistry;
-let target: RealRegistry;
-
-beforeAll(async () => {
-  [source, target] = await Promise.all([startRealRegistry(), startRealRegistry()]);
-});
-afterAll(() => Promise.all([source?.stop(), target?.stop()]));
+const [source, target] = await twoRegistries();
 
 it('a version is deployed once the target has it, and the Job is deleted when the status has that', async () => {
   const scenario = await copyScenario(view, { source, target });

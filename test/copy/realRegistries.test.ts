@@ -1,6 +1,7 @@
 /** The copy command between two real registries (distribution v3) with passwords. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PASSWORD, type RealRegistry, startRealRegistry, USER } from '../../dev/local/registry/realRegistry.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { PASSWORD, USER } from '../../dev/local/registry/realRegistry.ts';
+import { twoRegistries } from '../support/registries.ts';
 import { copyCommand, mountedLogin, type Options } from './command.ts';
 import { OCI_INDEX, OCI_MANIFEST } from './fakeRegistry.ts';
 
@@ -9,13 +10,7 @@ const CONFIG = 'application/vnd.oci.image.config.v1+json';
 /** Large enough that the copy is killed during a layer. */
 const LAYER_BYTES = 200_000;
 
-let source: RealRegistry;
-let target: RealRegistry;
-
-beforeAll(async () => {
-  [source, target] = await Promise.all([startRealRegistry(), startRealRegistry()]);
-}, 600_000);
-afterAll(() => Promise.all([source?.stop(), target?.stop()]));
+const [source, target] = await twoRegistries();
 
 const REPOSITORY = 'dev/app';
 

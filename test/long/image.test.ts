@@ -7,7 +7,7 @@ import { copyJob } from '../../core/releaseCopy/job.ts';
 import { type Container, containerProblem, startContainer } from '../../dev/image/container.ts';
 import { buildImageTree, type ImageTree } from '../../dev/image/imageTree.ts';
 import { freePort } from '../../dev/local/process/ports.ts';
-import { PASSWORD, startRealRegistry, USER } from '../../dev/local/registry/realRegistry.ts';
+import { PASSWORD, USER } from '../../dev/local/registry/realRegistry.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 import { kustomization, ref, rollout, rolloutGate, viewCluster, waitFor } from '../cluster/support/cluster.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
@@ -15,6 +15,7 @@ import { substitutes, variablesArrive } from '../cluster/support/versions.ts';
 import { mountedLogin } from '../copy/command.ts';
 import { objectIn } from '../manifests/files.ts';
 import { ask } from '../server/program.ts';
+import { twoRegistries } from '../support/registries.ts';
 
 const { spec: pod } = objectIn('app/deployment.yaml').spec.template;
 const [{ env, ports, ...deployed }] = pod.containers;
@@ -231,40 +232,36 @@ describe.skipIf(isSkipped)(`the image${isSkipped ? ` (${problem})` : ''}`, () =>
   });
 
   it('as a Job runs it, copies a release between two registries with passwords', async () => {
-    const [source, target] = await Promise.all([startRealRegistry(), startRealRegistry()]);
-    try {
-      const blob = { mediaType: 'application/octet-stream', ...(await source.pushBlob('app', 'content')) };
-      const mediaType = 'application/vnd.oci.image.manifest.v1+json';
-      const digest = await source.push('app', '1.0.0', { schemaVersion: 2, mediaType, config: blob, layers: [blob] });
-      const job = copyJob({
-        rollout: { namespace: 'n', name: 'app' },
-        image: 'i',
-        allowLocalRegistries: true,
-        tag: '1.0.0',
-        source: { image: `${source.host}/app`, insecure: true, secret: 'from' },
-        target: { url: `oci://${target.host}/prod`, insecure: true, secret: 'to' },
-      });
-      const [{ command, args, env, volumeMounts }] = job.spec.template.spec.containers;
-      const logins = [mountedLogin(source.host, USER, PASSWORD), mountedLogin(target.host, USER, PASSWORD)];
-      // As with the Pod's fsGroup.
-      for (const login of logins) chmodSync(login, 0o755);
-      const folders = volumeMounts.map(({ mountPath }: { mountPath: string }, i: number) => [mountPath, logins[i]]);
-      const log = join(dir, 'termination-log');
-      writeFileSync(log, '');
-      chmodSync(log, 0o666);
-      const mounts = { ...Object.fromEntries(folders), '/dev/termination-log': log };
-      const container = startContainer(image, {
-        command,
-        args,
-        env: Object.fromEntries(env.map(({ name, value }: { name: string; value: string }) => [name, value])),
-        mounts,
-      });
-      expect(await container.exited, container.stderr()).toBe(0);
-      expect(JSON.parse(container.stdout())).toMatchObject({ outcome: 'Copied', digest });
-      expect(readFileSync(log, 'utf8')).toBe(container.stdout());
-      expect((await target.pull('prod', '1.0.0'))?.digest).toBe(digest);
-    } finally {
-      await Promise.all([source.stop(), target.stop()]);
-    }
+    const [source, target] = await twoRegistries();
+    const blob = { mediaType: 'application/octet-stream', ...(await source.pushBlob('app', 'content')) };
+    const mediaType = 'application/vnd.oci.image.manifest.v1+json';
+    const digest = await source.push('app', '1.0.0', { schemaVersion: 2, mediaType, config: blob, layers: [blob] });
+    const job = copyJob({
+      rollout: { namespace: 'n', name: 'app' },
+      image: 'i',
+      allowLocalRegistries: true,
+      tag: '1.0.0',
+      source: { image: `${source.host}/app`, insecure: true, secret: 'from' },
+      target: { url: `oci://${target.host}/prod`, insecure: true, secret: 'to' },
+    });
+    const [{ command, args, env, volumeMounts }] = job.spec.template.spec.containers;
+    const logins = [mountedLogin(source.host, USER, PASSWORD), mountedLogin(target.host, USER, PASSWORD)];
+    // As with the Pod's fsGroup.
+    for (const login of logins) chmodSync(login, 0o755);
+    const folders = volumeMounts.map(({ mountPath }: { mountPath: string }, i: number) => [mountPath, logins[i]]);
+    const log = join(dir, 'termination-log');
+    writeFileSync(log, '');
+    chmodSync(log, 0o666);
+    const mounts = { ...Object.fromEntries(folders), '/dev/termination-log': log };
+    const container = startContainer(image, {
+      command,
+      args,
+      env: Object.fromEntries(env.map(({ name, value }: { name: string; value: string }) => [name, value])),
+      mounts,
+    });
+    expect(await container.exited, container.stderr()).toBe(0);
+    expect(JSON.parse(container.stdout())).toMatchObject({ outcome: 'Copied', digest });
+    expect(readFileSync(log, 'utf8')).toBe(container.stdout());
+    expect((await target.pull('prod', '1.0.0'))?.digest).toBe(digest);
   });
 });

@@ -1,14 +1,13 @@
 /** The removal steps of docs/install.md: nothing stays suspended, held or undeletable. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { fakeFlux } from '../../dev/actors/fakeFlux.ts';
 import { gitSync } from '../../dev/actors/gitSync.ts';
 import { FOR_FEATURES } from '../../dev/local/cluster.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 import {
   type AnyObject,
-  type ClusterView,
   gate,
   kustomization,
   ociRepository,
@@ -16,32 +15,18 @@ import {
   rollout,
   rolloutGate,
   staysTrue,
-  viewCluster,
   waitFor,
 } from '../cluster/support/cluster.ts';
 import { gated, isHeld } from '../cluster/support/gates.ts';
-import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
+import { ownCluster } from '../cluster/support/ownCluster.ts';
 import { history, tagArrives, variablesArrive } from '../cluster/support/versions.ts';
 import { stepsOf } from '../long/install/page.ts';
-import { newReader, type Reader } from '../long/install/reader.ts';
+import { newReader } from '../long/install/reader.ts';
 
 const FLUX_FINALIZER = 'finalizers.fluxcd.io';
-let cluster: TestCluster;
-let view: ClusterView;
-let reader: Reader;
-let ns: string;
-
-// The first one on a machine builds kubectl.
-beforeAll(async () => {
-  cluster = await startTestCluster();
-  view = viewCluster(cluster);
-  ns = await view.newNamespace();
-  reader = await newReader(cluster.kubeconfigOf('admin'), 'registry.example.com');
-}, 900_000);
-afterAll(async () => {
-  reader?.dispose();
-  await cluster?.dispose();
-});
+const { cluster, view } = await ownCluster();
+const ns = await view.newNamespace();
+const reader = await newReader(cluster.kubeconfigOf('admin'), 'registry.example.com');
 
 const [endAutomation, openGates, remove, deleteKinds] = stepsOf('Upgrading and removing', '').map((step) =>
   'run' in step ? step.run : '',

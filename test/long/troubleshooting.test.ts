@@ -1,44 +1,25 @@
 /** docs/troubleshooting.md: in each situation, the commands of its section print the documented output. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { fakeFlux } from '../../dev/actors/fakeFlux.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
-import {
-  type ClusterView,
-  gate,
-  kustomization,
-  ociRepository,
-  ref,
-  rollout,
-  rolloutGate,
-  viewCluster,
-  waitFor,
-} from '../cluster/support/cluster.ts';
+import { gate, kustomization, ociRepository, ref, rollout, rolloutGate, waitFor } from '../cluster/support/cluster.ts';
 import { isHeld, requestGate, STATE } from '../cluster/support/gates.ts';
 import { masked } from '../cluster/support/golden.ts';
+import { ownCluster } from '../cluster/support/ownCluster.ts';
 import { healthCheck, SELECTS_HEALTH } from '../cluster/support/rolloutScenario.ts';
-import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
 import { conditionOf, variablesArrive } from '../cluster/support/versions.ts';
-import { newReader, type Reader } from '../long/install/reader.ts';
+import { newReader } from '../long/install/reader.ts';
 
 const NS = 'shop';
-let cluster: TestCluster;
-let view: ClusterView;
-let reader: Reader;
+const { cluster, view } = await ownCluster();
+const reader = await newReader(cluster.kubeconfigOf('admin'), 'registry.example.com');
 
-// The first one on a machine builds kubectl.
 beforeAll(async () => {
-  cluster = await startTestCluster();
-  view = viewCluster(cluster);
-  reader = await newReader(cluster.kubeconfigOf('admin'), 'registry.example.com');
   await view.admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NS } });
   await aRelease();
   await aFreeze();
-}, 900_000);
-afterAll(async () => {
-  reader?.dispose();
-  await cluster?.dispose();
 });
 
 /** The objects of the examples: my-app runs 1.0.0, and 1.1.0 waits for a gate; api waits for health. */

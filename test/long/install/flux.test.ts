@@ -1,25 +1,17 @@
 /** The steps of docs/install.md for Flux. Then everything is deleted while no Pod runs, and restored from Git. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { type AnyObject, rollout, waitFor } from '../../cluster/support/cluster.ts';
 import { installCertManager, issueCertificate, KUSTOMIZATION, objectsOf, reference, startFlux } from './flux.ts';
-import { type NewCluster, startNewCluster } from './newCluster.ts';
-import { newReader, type Reader } from './reader.ts';
+import { startNewCluster } from './newCluster.ts';
+import { newReader } from './reader.ts';
 import { expectToWork } from './works.ts';
 
-let there: NewCluster;
-let reader: Reader;
-let flux: { stop(): Promise<void> };
-
-// The first one on a machine builds kubectl.
-beforeAll(async () => {
-  there = await startNewCluster();
-  reader = await newReader(there.cluster.kubeconfigOf('admin'), 'registry.example.org');
-  flux = startFlux(there);
-}, 900_000);
+const there = await startNewCluster();
+const reader = await newReader(there.cluster.kubeconfigOf('admin'), 'registry.example.org');
+const flux = startFlux(there);
 afterAll(async () => {
-  await flux?.stop();
-  reader?.dispose();
-  await there?.dispose();
+  await flux.stop();
+  await there.dispose();
 });
 
 const isThere = async ({ apiVersion, kind, metadata: { name, namespace } }: AnyObject) =>

@@ -20,10 +20,7 @@ async function begin(): Promise<void> {
   there = await startNewCluster();
   reader = await newReader(there.cluster.kubeconfigOf('admin'), REGISTRY);
 }
-afterEach(async () => {
-  reader?.dispose();
-  await there?.dispose();
-});
+afterEach(() => there?.dispose());
 
 const imageOf = async ({ admin }: NewCluster) =>
   (

@@ -1,24 +1,23 @@
 /** A user who follows docs/install.md: a shell with kubectl and `kubectl rollouts` on its path. */
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { provideKubectl } from '../../../dev/local/binaries/binaries.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 import { stepsOf } from './page.ts';
 
 export interface Reader {
   /** Runs the section's commands. Resolves to the output of each, stdout and stderr; rejects with it if one fails. */
   follow(heading: string): Promise<string[]>;
   run(command: string): Promise<string>;
-  dispose(): void;
 }
 
 /** Programs of a reader that the test lacks: their commands are skipped. */
 const OTHERS = ['docker', 'flux'];
 
 export async function newReader(kubeconfig: string, registry: string): Promise<Reader> {
-  const folder = mkdtempSync(join(tmpdir(), 'reader-'));
+  const folder = temporaryFolder('reader-');
   const bin = join(folder, 'bin');
   mkdirSync(bin);
   symlinkSync(REPOSITORY, join(folder, 'rollout-hooks'));
@@ -50,6 +49,5 @@ export async function newReader(kubeconfig: string, registry: string): Promise<R
       }
       return outputs;
     },
-    dispose: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -3,24 +3,19 @@
  * second knows nothing of the first but what is in the target repository. Flux is played, image-reflector-controller
  * too.
  */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
-import { type RealRegistry, startRealRegistry } from '../../../dev/local/registry/realRegistry.ts';
+import type { RealRegistry } from '../../../dev/local/registry/realRegistry.ts';
 import type { ClusterView } from '../../cluster/support/cluster.ts';
 import { pullSecret, pushTo } from '../../cluster/support/copyScenario.ts';
 import { createStrictly, exampleObjects } from '../../cluster/support/examples.ts';
 import { scanning } from '../../cluster/support/imageReflector.ts';
 import { ownCluster } from '../../cluster/support/ownCluster.ts';
+import { twoRegistries } from '../../support/registries.ts';
 import { promotionIn } from './support.ts';
 
 const [{ view: first }, { view: second }] = [await ownCluster(), await ownCluster()];
-let source: RealRegistry;
-let target: RealRegistry;
-
-beforeAll(async () => {
-  [source, target] = await Promise.all([startRealRegistry(), startRealRegistry()]);
-}, 600_000);
-afterAll(() => Promise.all([source?.stop(), target?.stop()]));
+const [source, target] = await twoRegistries();
 
 it('production deploys exactly the bytes that staging has baked, in waves, and nothing before', async () => {
   const prefix = await first.newNamespace();
