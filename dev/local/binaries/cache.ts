@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { REPOSITORY } from '../../repository.ts';
 import { takeLock } from '../process/lock.ts';
 import type { Log } from '../process/log.ts';
+import { Problem } from '../process/problem.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -48,7 +49,12 @@ export async function madeOnce(
  * be moved into the cache in one step.
  */
 export async function withLock<T>(cache: string, log: Log, work: (directory: string) => Promise<T>): Promise<T> {
-  mkdirSync(cache, { recursive: true });
+  try {
+    mkdirSync(cache, { recursive: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Problem(`${cache} can't be created (${code}): set XDG_CACHE_HOME to a folder that is writable.`);
+  }
   const release = await takeLock(join(cache, 'lock'), cache, log);
   const directory = join(cache, 'work');
   try {
