@@ -102,7 +102,8 @@ describe('prints one sentence if', () => {
 
   it.each([
     [{ kind: 'gates' }, / To get the right, ask an administrator for a role \(gate-viewer, [^.]*gate-approver.*\.\n$/],
-    [{ kind: 'rollouts' }, /^no\. To get the right, ask an administrator for a role: docs\/install\.md, [^.]*\.\n$/],
+    [{ kind: 'rollouts' }, /^no\. To get the right, ask an administrator for a role \(view, rollout-[a-z-]*\): docs/],
+    [{ kind: 'events' }, /^no\. To get the right, ask an administrator for a role: docs\/install\.md, [^.]*\.\n$/],
     [{ kind: 'gates', causes: [{ message: 'no' }] }, /^no\.\n$/],
     [undefined, /^no\.\n$/],
   ])(
@@ -121,10 +122,10 @@ describe('prints one sentence if', () => {
   );
 
   it('has the roles of the installation in its text', () => {
-    const roles = parseAllDocuments(readFileSync('manifests/rbac/user-roles.yaml', 'utf8')).map(
-      (each) => each.toJS().metadata.name,
+    const roles = ['user-roles.yaml', 'compat-roles.yaml'].flatMap((file) =>
+      parseAllDocuments(readFileSync(`manifests/rbac/${file}`, 'utf8')).map((each) => each.toJS().metadata.name),
     );
-    expect(roles).toEqual(expect.arrayContaining(Object.values(USER_ROLES).flat()));
+    expect(['view', ...roles]).toEqual(expect.arrayContaining(Object.values(USER_ROLES).flat()));
   });
 
   it.each([

@@ -33,10 +33,11 @@ export function problemOf(error: unknown, names: ClusterNames | undefined): Prob
   }
 }
 
-/** The roles of manifests/rbac/user-roles.yaml, by resource. */
+/** The roles of manifests/rbac for users, by resource; `view` is the cluster's own. */
 export const USER_ROLES: Readonly<Record<string, readonly string[]>> = {
   gates: ['gate-viewer', 'gate-opener', 'gate-approver', 'gate-editor'],
-  rolloutgates: ['rolloutgate-approver'],
+  rollouts: ['view', 'rollout-controller-rollout-editor-role'],
+  rolloutgates: ['rolloutgate-approver', 'rollout-controller-rolloutgate-editor-role'],
   rolloutschedules: ['rolloutschedule-viewer', 'rolloutschedule-editor'],
   rolloutbudgets: ['rolloutbudget-viewer', 'rolloutbudget-editor'],
 };
