@@ -164,15 +164,24 @@ async function targetOf(context: Context, cluster: Cluster, text: string, reques
     if (choices.length === 0) await readRollout(cluster, text);
     return choose(context, `There is more than one '${name}'.`, choices);
   }
+  const note = noteAbout(rollout, version, verb);
+  if (note) context.terminal.note(`Note: ${note}.`);
   if (verb === 'approve') {
-    const unknown = unknownText(rollout, version);
-    if (unknown) context.terminal.note(`Note: ${unknown}.`);
     return { ...(await gateToApproveAt(context, cluster, rollout, version)), rollout };
   }
   const own = (await readRolloutGatesOf(cluster.client, rollout)).filter((gate) => !scheduleOf(gate));
   if (own.length === 0) return { write: rejectByNewGate(rollout, version, reason), rollout };
   const choices = own.map((gate) => choiceOf(verb, gate, version));
   return { ...(await choose(context, `${rollout.metadata.name} has more than one RolloutGate.`, choices)), rollout };
+}
+
+/** What the user may not expect: the vote changes nothing, or not now. */
+function noteAbout(rollout: Rollout, version: string, verb: Verb): string | undefined {
+  if (rollout.status?.history?.[0]?.version.tag === version)
+    return verb === 'approve'
+      ? `${version} is deployed already`
+      : `${version} is deployed, and stays. The command rollback goes back to the version before`;
+  return verb === 'approve' ? unknownText(rollout, version) : undefined;
 }
 
 /** The Gate or RolloutGate that holds the version and can allow it alone; if there are several, the user's choice. */

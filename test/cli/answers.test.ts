@@ -63,6 +63,22 @@ describe('nothing is written, and the answer names the action to take', () => {
       'Rollout shop/web does not wait for an approval of 1.2.0: its RolloutGates allow it already.\n',
     ],
     [
+      'approve web 1.1.0',
+      [WEB, rolloutGate('qa', { passing: true })],
+      0,
+      `Note: 1.1.0 is deployed already.
+Rollout shop/web does not wait for an approval of 1.1.0: its RolloutGates allow it already.
+`,
+    ],
+    [
+      'reject web 1.1.0',
+      [WEB, rolloutGate('qa', { rejectedVersions: ['1.1.0'] })],
+      0,
+      `Note: 1.1.0 is deployed, and stays. The command rollback goes back to the version before.
+RolloutGate shop/qa rejects 1.1.0 already.
+`,
+    ],
+    [
       'reject web 1.3.0',
       [WEB, OPS, QA],
       1,

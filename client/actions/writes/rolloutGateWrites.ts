@@ -13,6 +13,7 @@ import type { Rollout, RolloutGate } from '../../../api/types.ts';
 import { identityOf, labelValue } from '../../../core/kube/names.ts';
 import { allows, rejectedBy } from '../../../core/rollout/evaluation/rolloutGates.ts';
 import { withCommands } from '../../../core/text/commands.ts';
+import { firstFew } from '../../../core/text/firstFew.ts';
 import { shell } from '../../../core/text/shell.ts';
 import { withApprovalChange } from './approvalChange.ts';
 import {
@@ -143,7 +144,8 @@ export function setPassing(gate: RolloutGate, passing: boolean, reason: Reason):
   if (problem) return badRequest(problem);
   const listed = passing ? gate.spec?.allowedVersions : undefined;
   if ((gate.spec?.passing ?? true) !== passing) {
-    const text = `${passing ? 'Opened' : 'Closed'} ${nameOf(gate)}${listed ? ' for its spec.allowedVersions' : ''}`;
+    const only = listed ? ` for its spec.allowedVersions only (${firstFew(listed, 5) || 'none'})` : '';
+    const text = `${passing ? 'Opened' : 'Closed'} ${nameOf(gate)}${only}`;
     return specWrite(gate, { passing }, text, reasonAnnotation(reason));
   }
   const already = `${nameOf(gate)} is ${passing ? 'open' : 'closed'} already (spec.passing: ${passing})`;

@@ -17,6 +17,7 @@ import { nextScheduledChange } from '../../../core/rollout/evaluation/rolloutGat
 import { rolloutGateApprovals } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { countOf } from '../../../core/text/count.ts';
+import { firstFew } from '../../../core/text/firstFew.ts';
 import { objectRef, type Step, type StepState } from '../application.ts';
 import { finder, parseRefKey, type RelatedObjects } from '../related.ts';
 import type { StepKind } from '../stepKinds.ts';
@@ -150,6 +151,9 @@ function detailOf(entry: Entry, state: StepState, now: EpochMs): string {
   ].join(', ');
 }
 
+/** The most versions of a list that a text has. */
+const MAX_VERSIONS = 5;
+
 function stateText({ gate, kind, version, object }: Entry, state: StepState, approvals: string | undefined): string {
   const { passing, allowedVersions, bypassGates, message } = gate;
   if (state === 'failed') return `rejects ${version}`;
@@ -159,10 +163,13 @@ function stateText({ gate, kind, version, object }: Entry, state: StepState, app
   if (approvals !== undefined) return approvals;
   // For an upstream Rollout or a budget, only the message has the cause.
   if (kind !== 'RolloutGate' && state !== 'passed' && reported) return reported;
-  if (!allowedVersions) return 'passing';
+  const { rejectedVersions: rejected = [] } = object?.spec ?? {};
+  const rejects = version === undefined && rejected.length > 0 ? `; rejects ${firstFew(rejected, MAX_VERSIONS)}` : '';
+  if (!allowedVersions) return `passing${rejects}`;
   const isAllowed = version === undefined || allowedVersions.includes(version);
   if (!isAllowed) return `does not allow ${version}`;
-  if (version !== undefined || allowedVersions.length > 0) return `allows ${version ?? allowedVersions.join(', ')}`;
+  const allowed = version ? [version] : allowedVersions.filter((tag) => !rejected.includes(tag));
+  if (allowed.length > 0) return `allows ${firstFew(allowed, MAX_VERSIONS)}${rejects}`;
   const required = object?.spec?.approvals?.required;
   return required === undefined ? 'allows no version yet' : `each version needs ${countOf(required, 'approval')}`;
 }

@@ -24,6 +24,12 @@ it.each([
   ['an empty list', [], withoutApprovals, 'allows no version yet'],
   ['approvals', [], gate.spec, 'each version needs 2 approvals'],
   ['a list', ['1.1.0', '1.2.0'], gate.spec, 'allows 1.1.0, 1.2.0'],
+  [
+    'a list of which a version is rejected',
+    ['1.1.0', '1.2.0'],
+    { ...gate.spec!, rejectedVersions: ['1.2.0'] },
+    'allows 1.1.0; rejects 1.2.0',
+  ],
 ])('a RolloutGate with %s says so where nothing waits', (_, list, spec, text) => {
   const { causes } = explainRolloutGate({ ...gate, spec }, withList(list), NOW);
   expect(causes[0]?.text).toBe(`RolloutGate 'two' of Rollout 'web': ${text}`);

@@ -385,7 +385,7 @@ describe('approving at a RolloutGate', () => {
   it('opening one with a list releases the list only, and says how to allow every version', () => {
     const listed = { allowedVersions: ['1.0.0'] };
     expect(setPassing(rolloutGate({ ...listed, passing: false }), true, undefined)).toMatchObject({
-      text: expect.stringMatching(/^Opened .* for its spec\.allowedVersions$/),
+      text: expect.stringMatching(/^Opened .* for its spec\.allowedVersions only \(1\.0\.0\)$/),
     });
     expect(why(setPassing(rolloutGate({ ...listed, passing: true }), true, undefined))).toMatch(
       /for its spec\.allowedVersions only\.\nTo allow every version:\n {2}kubectl .*"allowedVersions":null/,
