@@ -61,12 +61,17 @@ The gaps of these sources are printed below the report, on standard error; in JS
       return EXIT.ok;
     }
     if (options.output === 'csv') terminal.printText(auditCsv(report.records));
-    else if (report.records.length === 0) terminal.note('No record was found for this period.');
+    else if (report.records.length === 0) terminal.note(`No record was found ${whereText(report.gaps)}.`);
     else for (const line of table([AUDIT_HEADER, ...report.records.map(auditCells)])) terminal.print(line);
     for (const gap of report.gaps) terminal.note(gapText(gap));
     return EXIT.ok;
   },
 };
+
+/** An auditor must not take unread kinds for a period without records. */
+function whereText(gaps: readonly AuditGap[]): string {
+  return gaps.some(({ kind }) => kind === 'NotRead') ? 'in what you are allowed to read' : 'for this period';
+}
 
 /** Reads the records of objects and Events. */
 async function readRecords({ client }: Cluster, namespace: string | undefined, since: EpochMs, now: EpochMs) {

@@ -43,6 +43,15 @@ async function audited(line: string) {
   return call(`audit -n shop ${line}`, { env: { KUBECONFIG: kubeconfig }, now: NOW });
 }
 
+it('without a record for a user who may read nothing does not report a period without records', async () => {
+  const { kubeconfig } = await apiServer((_, response) => status(response, 403, 'Forbidden', 'no'));
+  const { code, err } = await call('audit -n shop', { env: { KUBECONFIG: kubeconfig }, now: NOW });
+  expect([code, err]).toEqual([
+    0,
+    expect.stringMatching(/^No record was found in what you are allowed to read\.\nNot/),
+  ]);
+});
+
 it('is a table, oldest first, and names its gaps', async () => {
   const { code, out, err } = await audited('--since 2d');
   expect([code, out]).toEqual([
