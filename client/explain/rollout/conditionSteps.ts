@@ -1,5 +1,5 @@
 /** Steps from the Rollout's own status: a pin, a minimum age, a missing copy, a failure that holds automation. */
-import { COPIED, PINNED } from '../../../api/conditions.ts';
+import { COPIED } from '../../../api/conditions.ts';
 import type { Condition } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
@@ -24,7 +24,7 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
   const steps = [
     isBlockedByPin(rollout, version) &&
       step('pin', 'blocks', `Pin on ${spec?.wantedVersion}`, {
-        detail: findCondition(status?.conditions, PINNED)?.message,
+        detail: `blocks ${blockerOf(status?.blockers, 'PinnedVersion')?.version ?? 'newer versions'}`,
         by: pin?.by,
         reason: pin?.reason,
         since: pin?.at,

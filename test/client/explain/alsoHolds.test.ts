@@ -1,4 +1,4 @@
-/** A Gate that is open for one version, and still holds the Flux object that takes it. */
+/** Steps that hold a version although another one passes: a Gate that is open for one, a pin. */
 import { expect, it } from 'vitest';
 import type { FluxBinding, Gate, Rollout } from '../../../api/types.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
@@ -65,3 +65,12 @@ it.each<[end: string, until: string | undefined, next: object]>([
     expect(app.causes[0]).toEqual({ code: 'GateClosed', text, step: 'gate/shop/incident' });
   },
 );
+
+it('a pin has the version that it blocks', () => {
+  const blockers = [{ type: 'PinnedVersion', effect: 'Blocks', reason: 'WantedVersion', version: '1.4.0' }];
+  const history = [{ id: 1, version: { tag: '1.3.0' }, timestamp: '2026-03-01T11:00:00Z', bakeStatus: 'Succeeded' }];
+  const spec = { ...rollout.spec, wantedVersion: '1.3.0' } as Rollout['spec'];
+  const pinned = { ...rollout, spec, status: { blockers, history } } as unknown as Rollout;
+  const { steps } = explainRollout(pinned, NO_RELATED, NOW);
+  expect(steps.find(({ kind }) => kind === 'pin')).toMatchObject({ title: 'Pin on 1.3.0', detail: 'blocks 1.4.0' });
+});
