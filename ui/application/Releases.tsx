@@ -28,7 +28,7 @@ export function Releases({ application, releases, rights }: ReleasesProps) {
           label="Version"
           value={tag}
           options={[
-            ['', `Choose of ${releases.length} known releases…`],
+            ['', 'Choose a release…'],
             ...releases.map((each) => [each.tag, `${each.tag}${each.tag === running ? ' (runs)' : ''}`] as const),
           ]}
           onChange={(release) => setQuery({ release })}
