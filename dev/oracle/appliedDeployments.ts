@@ -3,7 +3,7 @@
  * Covers OCIRepositories, and Kustomizations whose source is Git or an OCIRepository that the same Rollout sets.
  */
 import type { AnyObject } from '../client/send.ts';
-import { type FluxObject, managedFieldsOf } from '../reference/flux.ts';
+import { type FluxObject, managedFieldsOf, managedValue } from '../reference/flux.ts';
 
 const DEPLOYED = 'rollout.kuberik.com/deployed';
 
@@ -18,7 +18,8 @@ interface DeploymentMark {
 
 /** Deployments that the object's annotation names: `<rollout>=<id>/<version>/<uid>`, comma-separated. */
 export function deploymentsOn(object: AnyObject): DeploymentMark[] {
-  const entries = (object.metadata.annotations?.[DEPLOYED] ?? '').split(',').filter(Boolean);
+  // A decorator's trigger that the webhook hasn't seen ends with `,@<minute>`.
+  const entries = (object.metadata.annotations?.[DEPLOYED] ?? '').split(',').filter((entry) => /^[^@]/.test(entry));
   return entries.map((text: string) => {
     const [, rollout = '', id, version = '', uid = ''] = /^(.+)=(\d+)\/(.+)\/([^/]+)$/.exec(text.trim()) ?? [];
     return { text, rollout, uid, id: Number(id), version };
@@ -52,7 +53,9 @@ export class AppliedDeployments {
         (isSame && known?.since.get(name)) || seenMs,
       ]),
     );
-    const current = deploymentsOn(object).filter(({ version }) => isApplied(object, version));
+    const current = deploymentsOn(object).filter(
+      ({ rollout, version }) => hasVersion(object, rollout, version) && isApplied(object, version),
+    );
     const applied = new Set([
       ...(isSame && known ? known.applied : []),
       ...current.map(({ uid, id }) => `${uid}/${id}`),
@@ -71,6 +74,11 @@ export class AppliedDeployments {
     const without = bound.filter(({ applied }) => !applied.has(`${metadata.uid}/${id}`));
     return without.map(({ object }) => `${object.kind} ${object.metadata.name}`);
   }
+}
+
+function hasVersion(object: AnyObject, rollout: string, version: string): boolean {
+  const fields = [...managedFieldsOf(object as FluxObject)].filter(([, owner]) => owner === rollout);
+  return fields.every(([field]) => managedValue(object as FluxObject, field) === version);
 }
 
 function isApplied({ kind, metadata, spec, status }: AnyObject, version: string): boolean {

@@ -34,7 +34,8 @@ export class ApprovalChecker {
 
   /**
    * Violations in the next stored version of a Gate, named `namespace/name`, or of a RolloutGate, named by its key.
-   * Without a writer (the API server never answered) the user is unknown, and every approval counts.
+   * Without a writer (the API server never answered) the user is unknown, and every approval counts. Without the
+   * webhook, too.
    */
   take(name: string, gate: AnyObject | undefined, writer: Write | undefined): string[] {
     const needs = gate?.spec.approvals?.required;
@@ -45,7 +46,7 @@ export class ApprovalChecker {
     const given = recordOf(gate);
     const fresh = given.filter((each) => !known.has(JSON.stringify(each)));
     this.known.set(name, new Set(given.map((each) => JSON.stringify(each))));
-    const isForged = ({ by }: Approval) => writer !== undefined && writer.user !== by;
+    const isForged = ({ by }: Approval) => writer !== undefined && !writer.isUngoverned && writer.user !== by;
     for (const approval of fresh.filter((each) => !isForged(each))) {
       const key = `${name} ${approval.rollout ?? rollout}:${approval.version}`;
       this.approvers.set(key, (this.approvers.get(key) ?? new Set()).add(approval.by));

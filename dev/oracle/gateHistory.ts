@@ -12,6 +12,12 @@ type Action = Request['action'];
 const requestedAt = (gate: AnyObject | undefined, action: Action): string | undefined =>
   gate?.metadata.annotations?.[`${action}.gate.fluxcd.io/requestedAt`];
 
+/** Whether the other request on the Gate has a later time. */
+function isLater(gate: AnyObject | undefined, action: Action, at: number): boolean {
+  const other = Date.parse(requestedAt(gate, action === 'open' ? 'close' : 'open') ?? '');
+  return action === 'open' ? other >= at : other > at;
+}
+
 export class GateHistory {
   private gate: AnyObject | undefined;
   private readonly reference = new ReferenceGate({ default: 'closed' });
@@ -20,11 +26,13 @@ export class GateHistory {
   private closedBy: number | undefined = 0;
 
   /** Takes the next stored version, undefined after a deletion. The version was stored at `ms` or earlier. */
-  take(gate: AnyObject | undefined, revision: number, ms: number): void {
+  take(gate: AnyObject | undefined, revision: number, ms: number, isUngoverned = false): void {
     const requests = (['open', 'close'] as const)
       .filter((action) => gate && requestedAt(gate, action) !== requestedAt(this.gate, action))
       .map((action) => ({ action, at: Date.parse(requestedAt(gate, action) ?? '') }))
-      .filter(({ at }) => !Number.isNaN(at));
+      .filter(({ at }) => !Number.isNaN(at))
+      // Without the webhook nothing records which request arrived last: the later time counts.
+      .filter(({ action, at }) => !isUngoverned || !isLater(gate, action, at));
     if (!gate) this.reference.clear();
     else this.reference.spec = gate.spec as ReferenceGate['spec'];
     this.reference.addRequests(requests, ms);

@@ -34,7 +34,8 @@ export class OpeningChecker {
     const isResumed = before?.spec?.suspend === true && object.spec?.suspend !== true;
     if (!isResumed || !/^(closed|opening)/.test(was) || state !== 'open' || opened === undefined) return [];
     const isApplied = hasApplier(object) && before.metadata.annotations?.[SUSPENDED];
-    if (!isApplied || writer?.user !== METACONTROLLER || seenMs - opened >= PATIENCE_MS) return [];
+    if (!isApplied || writer?.user !== METACONTROLLER || writer.isUngoverned || seenMs - opened >= PATIENCE_MS)
+      return [];
     const applies = writes.filter(({ isApply, receivedMs }) => isApply && receivedMs >= opened && receivedMs < seenMs);
     const { metadata } = object;
     const { [APPLIER]: name, [APPLIER_NAMESPACE]: namespace = metadata.namespace } = metadata.labels ?? {};

@@ -74,6 +74,8 @@ export class Oracle {
   private readonly openings = new OpeningChecker();
   private readonly bakes: BakeChecker;
   private readonly deployments: DeploymentChecker | undefined;
+  /** Whether the API server has stored a write without calling the webhooks. */
+  private lostWebhook = false;
   private readonly clocksAreRight: boolean;
   private readonly isGranted: (object: AnyObject) => boolean;
 
@@ -115,6 +117,7 @@ export class Oracle {
     const change = { key, before: this.seen.get(key), object, revision, seenMs, writer };
     this.findings.versions++;
     if (!writer) this.findings.unanswered++;
+    if (writer?.isUngoverned) this.lostWebhook = true;
     const who = writer ? `${writer.user} (${writer.verb})` : 'a writer that the API server never answered';
     const where = `${key.slice('/registry/'.length)} at ${revision}, by ${who}`;
     const problems = [...this.check(change), ...this.timed(this.deployments?.take(key, object, seenMs) ?? [])];
@@ -143,7 +146,7 @@ export class Oracle {
     const name = key.slice(GATE_PREFIX.length);
     const history = this.gateHistory(name);
     const wasClosed = history.isClosedByWrite();
-    history.take(gate, revision, Math.min(seenMs, writer?.answeredMs ?? seenMs));
+    history.take(gate, revision, Math.min(seenMs, writer?.answeredMs ?? seenMs), writer?.isUngoverned);
     if (!wasClosed && history.isClosedByWrite()) this.findings.closures++;
     this.required.takeGate(name, gate, revision, writer?.answeredMs ?? seenMs);
     return this.approvals.take(name, gate, writer);
@@ -170,8 +173,8 @@ export class Oracle {
     const isBypassing = object !== undefined && isInState(object, 'bypassing') && this.isGranted(object);
     return [
       ...this.timed(bypassedFirst ? [] : early),
-      ...this.timed(isBypass(change) || isBypassing ? [] : this.changesWhileClosed(change)),
-      ...(object ? this.wrongManagedFields(object) : []),
+      ...this.timed(isBypass(change) || isBypassing || writer?.isUngoverned ? [] : this.changesWhileClosed(change)),
+      ...(object && !writer?.isUngoverned ? this.newlyWrongFields(before?.object, object) : []),
     ];
   }
 
@@ -285,6 +288,36 @@ export class Oracle {
     return [...gates, ...rolloutGates];
   }
 
+  /** The managed fields that the write made wrong. Without the webhook they may be wrong for a while. */
+  private newlyWrongFields(before: AnyObject | undefined, object: AnyObject): string[] {
+    const known = before ? this.wrongManagedFields(before) : [];
+    return this.wrongManagedFields(object).filter((what) => !known.includes(what));
+  }
+
+  /**
+   * The objects that run behind Gates closed for `patienceMs`, or don't have the version in their annotation, at a time
+   * without faults since then.
+   */
+  unheldAt(ms: number, patienceMs: number): string[] {
+    return [...this.seen]
+      .filter(([key]) => FLUX_PREFIX.test(key))
+      .flatMap(([key, { object }]) => {
+        const closed = this.required.of(object).filter((gate) => {
+          const history = this.gateHistory(gate);
+          return history.closedAt(ms) !== undefined && history.closedAt(ms - patienceMs) !== undefined;
+        });
+        const runs = object.spec?.suspend !== true && !isInState(object, 'bypassed') && !isInState(object, 'bypassing');
+        const isHeld = closed.length > 0 || object.metadata.annotations?.['gate.fluxcd.io/suspended'] !== undefined;
+        const wrong = isHeld ? [] : this.wrongManagedFields(object);
+        return [
+          ...(closed.length > 0 && runs && !object.metadata.deletionTimestamp
+            ? [`runs behind the closed Gate ${closed}`]
+            : []),
+          ...wrong,
+        ].map((what) => `${key.slice('/registry/'.length)} at ${new Date(ms).toISOString()}: ${what}`);
+      });
+  }
+
   /** Annotations that name a deployment that doesn't exist, and managed fields without its version. */
   private wrongManagedFields(object: AnyObject): string[] {
     return deploymentsOn(object).flatMap(({ text, rollout, uid, id, version }) => {
@@ -309,7 +342,7 @@ export class Oracle {
   private rolloutSeen({ metadata }: AnyObject): RolloutSeen {
     const uid = metadata.uid ?? '';
     const seen = this.rollouts.get(uid) ?? {
-      check: rolloutChecker(),
+      check: rolloutChecker(() => !this.lostWebhook),
       statusChanged: 0,
       tags: new Map(),
       asked: new Map(),

@@ -8,6 +8,7 @@ import { type FluxObject, isSelectedBy, managedFieldsOf, names } from '../refere
 
 const GATES = 'gate.fluxcd.io/gates';
 const SELECTED_BY = 'gate.fluxcd.io/selected-by';
+const SELECTS_LABEL = 'gate.fluxcd.io/selects';
 /** The greatest age of the list of bound objects in a deployment's decision. */
 const LIST_AGE_MS = 1000;
 
@@ -27,7 +28,9 @@ export class RequiredGates {
   /** Takes the next stored version of a Gate, named `namespace/name`; undefined after a deletion. */
   takeGate(name: string, gate: AnyObject | undefined, revision: number, ms: number): void {
     const selects = gate?.spec.selects;
-    if (!gate || !selects || selects.namespaceSelector) this.selecting.delete(name);
+    // Without the webhook the Gate gets the label by which hooks find it later, from a decorator.
+    if (!gate || !selects || selects.namespaceSelector || !(SELECTS_LABEL in (gate.metadata.labels ?? {})))
+      this.selecting.delete(name);
     else if (!isDeepStrictEqual(this.selecting.get(name)?.gate.spec.selects, selects))
       this.selecting.set(name, { gate, revision, ms });
   }

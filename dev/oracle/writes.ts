@@ -32,6 +32,8 @@ export interface Write {
   revision?: number;
   /** The reason that bypassed a Gate. */
   bypass?: string;
+  /** Whether the API server stored the write without calling the webhooks. */
+  isUngoverned?: boolean;
   /** Whether the write was a server-side apply. */
   isApply?: boolean;
   /** Annotations that the write set, or removed (null). */

@@ -14,10 +14,12 @@ const DECIDED_MS = 15_000;
 const BEHIND_MS = 30_000;
 /** The longest age of the caches while events are held back or processes are down, and for some time after. */
 const BEHIND_WHILE_FAULTY_MS = 120_000;
+/** The longest time until an object is suspended and has its version, once the API server calls the webhook again. */
+export const PATIENCE_MS = 90_000;
 
 export function findingsOf(
   cluster: SimulatedCluster,
-  rules: { clocksAreRight: boolean } = { clocksAreRight: true },
+  { heldAt, ...rules }: { clocksAreRight: boolean; heldAt?: number | undefined } = { clocksAreRight: true },
 ): Findings {
   const answered = indexWrites();
   for (const write of cluster.writes) {
@@ -36,6 +38,7 @@ export function findingsOf(
       answeredMs,
       ...(revision !== undefined && { revision }),
       ...(bypass !== undefined && { bypass }),
+      ...(!cluster.hadAdmission(receivedMs, answeredMs) && { isUngoverned: true }),
       isApply: request.headers['content-type']?.startsWith('application/apply-patch') === true,
       annotations: bodyOf(request).metadata?.annotations ?? {},
     });
@@ -51,7 +54,12 @@ export function findingsOf(
     isGranted: (object) => isBypassGranted(cluster, object),
     ...rules,
   });
+  let left = heldAt;
   for (const { resource, object, type, revision, at } of cluster.server.storage.events) {
+    if (left !== undefined && at > left) {
+      oracle.findings.violations.push(...oracle.unheldAt(left, PATIENCE_MS));
+      left = undefined;
+    }
     const stored = type === 'DELETED' ? undefined : object;
     oracle.take({ key: etcdKey(resource, object), revision, object: stored, seenMs: at });
   }

@@ -4,7 +4,7 @@
 import { type Random, randomFrom } from '../actors/random.ts';
 
 /** Steps of a team, by the method names of dev/chaos/work/team.ts, with weights. */
-const TEAM_STEPS = {
+export const TEAM_STEPS = {
   release: 6,
   toggleGate: 6,
   act: 14,
@@ -24,6 +24,8 @@ const FAULTS = {
   leap: 1,
   /** Sets the clock of a hook server wrong by hours for a while; only in plans with `hasWrongClocks`. */
   setClock: 0,
+  /** The API server calls no webhook for a while; only in plans with `losesWebhook`. */
+  switchAdmissionOff: 0,
 } as const;
 export type Fault = keyof typeof FAULTS;
 
@@ -76,6 +78,8 @@ export interface Plan {
   slowMs: number;
   /** Whether clocks may be wrong; the rules that compare times are left out. */
   hasWrongClocks: boolean;
+  /** Whether the API server calls no webhook at times, also while everything else is at rest. */
+  losesWebhook: boolean;
   /** Whether another mutating webhook writes into Flux objects after ours. */
   hasOtherWebhook: boolean;
   steps: Step[];
@@ -92,24 +96,27 @@ export function planOf(seed: number, length: number): Plan {
   const faulty = any([0, 0.15, 0.3]);
   const hasWrongClocks = random.next() < 0.1;
   const hasOtherWebhook = random.next() < 0.3;
+  const losesWebhook = random.next() < 0.2;
   const steps: Step[] = [];
   let at = 0;
   while (steps.length < length) {
     at += random.next() * 2 * any(GAPS);
     steps.push({
       at,
-      what: stepOf(random, faulty, hasWrongClocks),
+      what: stepOf(random, losesWebhook ? Math.max(faulty, 0.1) : faulty, hasWrongClocks, losesWebhook),
       team: any(teams),
       seed: random.integer(0, 2 ** 31 - 1),
     });
   }
   const slow = { slowOfThousand: any([0, 10, 50]), slowMs: any([200, 3000]) };
-  return { seed, teams, isLong: random.next() < 0.2, ...slow, hasWrongClocks, hasOtherWebhook, steps };
+  return { seed, teams, isLong: random.next() < 0.2, ...slow, hasWrongClocks, losesWebhook, hasOtherWebhook, steps };
 }
 
-function stepOf(random: Random, faulty: number, hasWrongClocks: boolean): Step['what'] {
+function stepOf(random: Random, faulty: number, hasWrongClocks: boolean, losesWebhook: boolean): Step['what'] {
   const setClock = hasWrongClocks ? 8 : 0;
-  if (random.next() < faulty) return random.weighted<Fault | TimedStep>({ ...FAULTS, ...TIMED_FAULTS, setClock });
+  const switchAdmissionOff = losesWebhook ? 12 : 0;
+  if (random.next() < faulty)
+    return random.weighted<Fault | TimedStep>({ ...FAULTS, ...TIMED_FAULTS, setClock, switchAdmissionOff });
   return random.next() < 0.05
     ? 'toggleEmergencyGate'
     : random.weighted<TeamStep | TimedStep>({ ...TEAM_STEPS, ...SEQUENCES });

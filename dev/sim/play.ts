@@ -15,8 +15,8 @@ import {
 import { type AnyObject, ApiError } from '../client/send.ts';
 import type { StoredEvent } from './apiServer/storage.ts';
 import { SimulatedCluster } from './cluster/simulatedCluster.ts';
-import { findingsOf } from './findings.ts';
-import type { Fault, Plan, Step, TeamStep, TimedStep } from './plan.ts';
+import { findingsOf, PATIENCE_MS } from './findings.ts';
+import { type Fault, type Plan, type Step, TEAM_STEPS, type TeamStep, type TimedStep } from './plan.ts';
 
 export interface Outcome {
   /** Sentences about broken rules. */
@@ -50,6 +50,11 @@ const ROUND_MS = 4_000;
  * manifests/controllers/README.md.
  */
 const LAST_RESYNC_MS = 11 * 60 * SECOND;
+/** Steps of each team without the webhook, before the rest. */
+const UNGOVERNED_STEPS = 15;
+const REST_MINUTES = 5;
+/** Writes of an object in a minute without the webhook: two decorators repeat their triggers. */
+const TRIGGERS_A_MINUTE = 2;
 const QUIESCENCE_MS = 11 * 60 * SECOND;
 const GATES = 'gating.toolkit.fluxcd.io/gates';
 const FLUX_RESOURCES = ['kustomize.toolkit.fluxcd.io/kustomizations', 'source.toolkit.fluxcd.io/ocirepositories'];
@@ -81,6 +86,8 @@ class Run {
   #dice: Random = randomFrom(0);
   #begin = 0;
   #convergedMs = 0;
+  /** A time at which every object must be as its Gates and Rollouts require. */
+  #heldAt: number | undefined;
 
   constructor(plan: Plan) {
     this.#plan = plan;
@@ -101,7 +108,7 @@ class Run {
     const violations = await this.#run().catch((error) => [
       `the run can't go on: ${error instanceof ApiError ? error.message : error.stack}`,
     ]);
-    const findings = findingsOf(cluster, { clocksAreRight: !this.#plan.hasWrongClocks });
+    const findings = findingsOf(cluster, { clocksAreRight: !this.#plan.hasWrongClocks, heldAt: this.#heldAt });
     violations.push(...findings.violations, ...cluster.crashes, ...this.#failures);
     const [begin, convergedMs] = [this.#begin, this.#convergedMs || cluster.time.now];
     const virtualMs = cluster.time.now - begin;
@@ -131,7 +138,8 @@ class Run {
     cluster.heal();
     // Times written by a clock that was ahead have passed by then.
     if (this.#plan.hasWrongClocks) cluster.leap(WRONGEST_HOURS * HOUR);
-    const left = await this.#settle();
+    const loops = this.#plan.losesWebhook ? await this.#writesWithoutWebhook() : [];
+    const left = [...loops, ...(await this.#settle())];
     this.#convergedMs = cluster.time.now;
     return left.length === 0 && this.#plan.isLong ? this.#writesAtRest() : left;
   }
@@ -190,6 +198,10 @@ class Run {
     delayEvents: () => this.cluster.hold(this.#resource(), this.#dice.integer(1, 30) * SECOND),
     dropWatches: () => this.cluster.dropWatches(this.#resource()),
     leap: () => this.cluster.leap(this.#dice.integer(1, 8) * HOUR),
+    switchAdmissionOff: () => {
+      this.cluster.switchAdmission(false);
+      this.#later(this.#dice.integer(1, 90) * SECOND, () => this.cluster.switchAdmission(true));
+    },
     setClock: () => {
       const { cluster } = this;
       const name = this.#replica();
@@ -420,6 +432,36 @@ class Run {
         await this.cluster.time.runUntil(this.cluster.time.now + ROUND_MS);
       }
     }
+  }
+
+  /**
+   * Lets users and Flux work without the webhook, then rest. Returns the objects that hooks write too often meanwhile.
+   */
+  async #writesWithoutWebhook(): Promise<string[]> {
+    const { cluster } = this;
+    cluster.switchAdmission(false);
+    this.#dice = randomFrom(this.#plan.seed);
+    for (let left = UNGOVERNED_STEPS; left > 0; left--) {
+      const what = this.#dice.weighted(TEAM_STEPS);
+      for (const [index, team] of this.#teams) this.#attempt(`${what} ${index}`, () => team[what]());
+      await cluster.time.runUntil(cluster.time.now + this.#dice.next() * 10 * SECOND);
+    }
+    await cluster.time.runUntil(cluster.time.now + 2 * MINUTE);
+    const { events } = cluster.server.storage;
+    const before = events.length;
+    await cluster.time.runUntil(cluster.time.now + REST_MINUTES * MINUTE);
+    const counts = new Map<string, number>();
+    for (const { resource, object } of events.slice(before)) {
+      const name = `${resource} ${object.metadata.namespace}/${object.metadata.name}`;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    cluster.switchAdmission(true);
+    await cluster.time.runUntil(cluster.time.now + PATIENCE_MS);
+    this.#heldAt = cluster.time.now;
+    const often = [...counts].filter(([, count]) => count > (REST_MINUTES + 1) * TRIGGERS_A_MINUTE);
+    return often.map(
+      ([name, count]) => `without the webhook, ${name} is written ${count} times in ${REST_MINUTES} minutes`,
+    );
   }
 
   /** Writes without a cause, after every request, release and resync is done. */

@@ -133,6 +133,8 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
   const bindsGit = index % 4 < 2;
   const bakes = index % 2 === 1;
   const health = bakes ? reporterOf(namespace, reporter, random) : undefined;
+  /** Objects that lost the record of their suspension, while the API server didn't call the webhook. */
+  const unmarked: Ref[] = [];
   let isCalm = false;
   let newest = 0;
   let requests = 0;
@@ -197,7 +199,8 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
     const { annotations } = (await admin.get(app)).metadata;
     const forced = annotations?.['rollout.kuberik.com/force-deploy'];
     for (const version of new Set([forced ?? tag(newest), tag(newest)])) {
-      for (const user of [sre, admin]) await approve(user, version);
+      // An approval from a time without the webhook counts once it is repeated: the first time gets a Warning.
+      for (const user of [sre, sre, admin]) await approve(user, version);
     }
   };
 
@@ -217,8 +220,9 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       await developer.remove(one);
       if (one.metadata.name === 'side') await developer.create(manual());
     },
-    unmark: () =>
-      developer.mergePatch(any(held), {
+    unmark: async () => {
+      const one = any(held);
+      const { object } = await developer.mergePatch(one, {
         metadata: {
           annotations: {
             'gate.fluxcd.io/gates': null,
@@ -226,7 +230,9 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
             'gate.fluxcd.io/state': 'open',
           },
         },
-      }),
+      });
+      if (object.metadata.annotations?.[SUSPENDED] === undefined && object.spec.suspend) unmarked.push(one);
+    },
     bypass: () => {
       const one = any(held);
       const reason = { 'gate.fluxcd.io/bypass-reason': `INC-${++requests}` };
@@ -341,6 +347,7 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       });
       await sre.mergePatch(ref('gate', namespace, 'approval'), { spec: { default: 'opened', window: null } });
       await self.open();
+      for (const one of unmarked) await developer.mergePatch(one, { spec: { suspend: null } });
     },
     mend: async () => {
       const { status, metadata } = await admin.get(app);

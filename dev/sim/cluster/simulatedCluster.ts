@@ -60,6 +60,8 @@ export class SimulatedCluster {
   readonly #held = new Map<string, number>();
   readonly #atRequest = new Map<string, () => void>();
   readonly #drops = new Map<string, Set<() => void>>();
+  /** The times at which the API server stopped and began to call the webhooks, in turn. */
+  readonly #switched: number[] = [];
   #apiServer: Process;
   #driver: Process | undefined;
 
@@ -187,6 +189,23 @@ export class SimulatedCluster {
     this.#held.set(resource, Math.max(this.#held.get(resource) ?? 0, this.time.now + ms));
   }
 
+  /** Without admission the API server stores each write as it is, as with `failurePolicy: Ignore` during an outage. */
+  switchAdmission(isOn: boolean): void {
+    if (isOn === this.#hasAdmission) return;
+    this.#note(`the API server ${isOn ? 'calls the webhooks again' : 'calls no webhook'}`);
+    this.#switched.push(this.time.now);
+  }
+
+  get #hasAdmission(): boolean {
+    return this.#switched.length % 2 === 0;
+  }
+
+  /** Whether the API server called the webhooks during all of this time. */
+  hadAdmission(from: number, until: number): boolean {
+    const before = (ms: number) => this.#switched.filter((at) => at <= ms).length;
+    return before(from) % 2 === 0 && before(from) === before(until);
+  }
+
   leap(ms: number): void {
     this.#note(`every clock leaps forward by ${(ms / 3_600_000).toFixed(1)} h`);
     this.time.leap(ms);
@@ -209,6 +228,7 @@ export class SimulatedCluster {
     this.startDriver();
     this.#held.clear();
     this.#wrongBy.clear();
+    this.switchAdmission(true);
     this.delays = NO_DELAYS;
   }
 
@@ -259,6 +279,7 @@ export class SimulatedCluster {
     const resource = `${request.resource.group}/${request.resource.resource}`;
     this.#atRequest.get(resource)?.();
     this.#atRequest.delete(resource);
+    if (!this.#hasAdmission) return Promise.resolve({ uid: request.uid, allowed: true });
     const { process, server } = this.#replica();
     const answer = process.answer(async () => {
       await this.time.pause(this.#latency());

@@ -74,7 +74,7 @@ function kustomization(tag: string, uid: string): any {
         'rollout.kuberik.com/deployed': `app=${id}/${tag}/uid-r`,
       },
     },
-    spec: {},
+    spec: { postBuild: { substitute: { APP: tag } } },
     status: {
       observedGeneration: id,
       lastAppliedRevision: `${tag}@sha256:0`,
@@ -167,6 +167,10 @@ describe('an applied version', () => {
 
   it.each<[string, (object: any) => void]>([
     ['that was suspended', ({ spec }) => Object.assign(spec, { suspend: true })],
+    [
+      'that has the annotation without the version',
+      ({ spec }) => Object.assign(spec.postBuild.substitute, { APP: '1.0.0' }),
+    ],
     ['that was not Ready', ({ status }) => Object.assign(status.conditions[0], { status: 'False' })],
     [
       'that was Ready for an earlier generation',

@@ -114,7 +114,9 @@ describe('while a Gate is closed, the oracle reports', () => {
   it('a change after a closed Gate has begun to select the object, and none once it has ended', async () => {
     const unmarked = (path: string) => app({ path, suspend: true }, {});
     const [one, other] = [write('a1', APP, 1, unmarked('./a')), write('g1', FREEZE, 2, closed)];
-    const begun = write('g2', FREEZE, 3, { ...closed, spec: { ...closed.spec, selects: {} } });
+    const labels = { 'gate.fluxcd.io/selects': '' };
+    const selecting = { ...closed, metadata: { ...closed.metadata, labels }, spec: { ...closed.spec, selects: {} } };
+    const begun = write('g2', FREEZE, 3, selecting);
     const steps = [...one, ...other, ...begun, ...write('a2', APP, 4, unmarked('./b'))];
     expect((await oracle(steps)).violations).toEqual([expect.stringContaining('while Gate apps/freeze is closed')]);
     const ended = [
