@@ -104,15 +104,15 @@ async function answerFor(user: UserInfo, ref: NamespacedName, { access, cluster 
   const { resource, apiVersion } = ROLLOUTS;
   const what = { verb: 'get', group: groupOf(apiVersion), resource, ...ref };
   if (!(await access.may(user, what)))
-    return refusal(403, `${user.username} isn't allowed to get Rollout ${refKey(ref)}`);
+    return refusal(403, `${user.username} isn't allowed to get Rollout '${refKey(ref)}'`);
   const rollout = await cluster.get<Rollout>({ ...ROLLOUTS, ...ref });
-  if (!rollout) return refusal(404, `Rollout ${refKey(ref)} doesn't exist`);
+  if (!rollout) return refusal(404, `Rollout '${refKey(ref)}' doesn't exist`);
   const input = deployedInput(rollout);
   return input
     ? { status: 200, body: { inputs: [input] } }
     : refusal(
         409,
-        withCommands(`Rollout ${refKey(ref)} has deployed nothing yet`, [
+        withCommands(`Rollout '${refKey(ref)}' has deployed nothing yet`, [
           'To see what it waits for',
           shell`kubectl rollouts why ${ref.name} -n ${ref.namespace}`,
         ]),

@@ -128,7 +128,7 @@ function goneEvents(before: VersionStatus, after: VersionStatus | undefined, now
 }
 
 function titleOf({ version, rollout }: VersionStatus): string {
-  return rollout === undefined ? version : `${version} of Rollout ${rollout}`;
+  return rollout === undefined ? version : `${version} of Rollout '${rollout}'`;
 }
 
 function keyOf({ version, rollout = '' }: VersionStatus): string {

@@ -8,6 +8,7 @@ import { sameJson } from '../kube/json.ts';
 import { tagWord } from '../kube/tag.ts';
 import { type Writers, writersAt, writersOf } from '../kube/writers.ts';
 import type { TextWithCommands } from '../text/commands.ts';
+import { nameWord } from '../text/shell.ts';
 import { type AtomicUpdate, atomicUpdate, unhandledRequest, withArtifact } from './atomicUpdate.ts';
 import {
   deploymentOf,
@@ -270,7 +271,7 @@ function denialOf(
       `${fieldPath(field).join('.')} cannot be set to '${value}': Rollout '${field.rollout}' manages it and has deployed ` +
       `'${deployed.version}'.${wanted ? ` That Rollout is pinned to '${wanted}'.` : ''}`,
     commands: wanted
-      ? [[`To pin Rollout '${field.rollout}' to ${version}`, pin]]
+      ? [[`To pin Rollout ${nameWord(field.rollout)} to ${version}`, pin]]
       : [
           [`To deploy ${version} on that Rollout`, deployVersionCommand(rollout, value)],
           [`To deploy ${version} and stay on it`, pin],

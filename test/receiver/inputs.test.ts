@@ -117,7 +117,7 @@ describe('GET /inputs/<namespace>/<rollout>', () => {
   ])('409 where %s, and never an empty list, for which Flux Operator deletes everything', async (_what, history) => {
     const answer = await receiver({ history }).ask();
     expect(answer.status).toBe(409);
-    expect(answer.body).toEqual({ error: expect.stringContaining('Rollout apps/my-app has deployed nothing yet') });
+    expect(answer.body).toEqual({ error: expect.stringContaining("Rollout 'apps/my-app' has deployed nothing yet") });
   });
 
   it('leaves out a digest that is none', async () => {
@@ -148,7 +148,7 @@ describe('GET /inputs/<namespace>/<rollout>', () => {
 
   it('404 for a missing Rollout, to those who may get it', async () => {
     const answer = await receiver().ask('/inputs/apps/nothing');
-    expect([answer.status, answer.body]).toEqual([404, { error: "Rollout apps/nothing doesn't exist" }]);
+    expect([answer.status, answer.body]).toEqual([404, { error: "Rollout 'apps/nothing' doesn't exist" }]);
   });
 
   it.each(['tokenreviews', 'subjectaccessreviews', 'rollouts'] as const)(

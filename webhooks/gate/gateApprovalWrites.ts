@@ -178,6 +178,6 @@ function targetAmong(rollouts: readonly Rollout[], version: string, named: strin
   const what = version.slice(0, MAX_VERSION_CHARACTERS);
   return {
     ...target,
-    warning: `approved ${what} for Rollout ${rollout} only: no other Rollout that requires this Gate has this release`,
+    warning: `approved ${what} for Rollout '${rollout}' only: no other Rollout that requires this Gate has this release`,
   };
 }

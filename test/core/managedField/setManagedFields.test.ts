@@ -81,7 +81,7 @@ const rows: Row[] = [
   row('a direct edit of a pinned Rollout changes the pin: a force-deploy would wait for it', at110, edited('2.0.0'), {
     rollouts: [pinned],
     denial:
-      /deployed '1\.1\.0'\. That Rollout is pinned to '1\.1\.0'\.\nTo pin Rollout 'my-app' to 2\.0\.0:\n {2}kubectl -n shop patch rollout\.kuberik\.com\/my-app --type=merge -p '\{"spec":\{"wantedVersion":"2\.0\.0"\}\}'$/,
+      /deployed '1\.1\.0'\. That Rollout is pinned to '1\.1\.0'\.\nTo pin Rollout my-app to 2\.0\.0:\n {2}kubectl -n shop patch rollout\.kuberik\.com\/my-app --type=merge -p '\{"spec":\{"wantedVersion":"2\.0\.0"\}\}'$/,
   }),
   row('what is no version is not put into a command that somebody may paste', at110, edited('$(reboot)'), {
     denial: /force-deploy='<version>'\n.*\n.*"wantedVersion":"<version>"\}\}'$/,

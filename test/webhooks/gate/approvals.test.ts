@@ -60,7 +60,7 @@ describe('an approval on a Gate', () => {
     const releases = { web: ['1.0.0'], api: ['2.0.0'] };
     const { stored, warnings } = await written({ [APPROVE]: '2.0.0' }, { releases });
     expect(warnings).toEqual([
-      'approved 2.0.0 for Rollout shop/api only: no other Rollout that requires this Gate has this release',
+      "approved 2.0.0 for Rollout 'shop/api' only: no other Rollout that requires this Gate has this release",
     ]);
     expect(given(stored)).toEqual([
       { version: '2.0.0', rollout: 'shop/api', uid: 'uid-api', by: 'alice', at: day('10:00:00') },
