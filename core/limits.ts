@@ -19,7 +19,7 @@ export const LIMITS = {
    * namespace, and as many with a `namespaceSelector`.
    */
   selectingGates: 1000,
-  /** Bytes of the JSON of either, with managedFields. */
+  /** Bytes of the JSON of either list, with managedFields. */
   selectingGatesBytes: 8_388_608,
   /**
    * Gates listed at once for the hooks of objects that name more than three. If the cluster has more, or more than

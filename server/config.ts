@@ -37,7 +37,7 @@ export const ENVIRONMENT: Record<string, string> = {
   HOOKS_TOKEN_FILE: 'file with the token that the hooks require of Metacontroller (require none)',
   HOOKS_PREVIOUS_TOKEN_FILE: 'file with the previous token, accepted too while the file exists (none)',
   METACONTROLLER_USER: "user name of Metacontroller's requests (system:serviceaccount:metacontroller:metacontroller)",
-  COPY_IMAGE: 'image of the Jobs that copy releases: this one, in your registry (nothing is copied)',
+  COPY_IMAGE: 'image of the Jobs that copy releases: that of rollout-hooks, in your registry (nothing is copied)',
   ALLOW_LOCAL_REGISTRIES:
     'true or false: whether registries may have loopback and link-local addresses, and those of cloud metadata services (false)',
   OIDC_ISSUERS: 'OIDC issuers whose ID tokens Gates may accept, https URLs, comma-separated (none)',
@@ -47,7 +47,8 @@ export const ENVIRONMENT: Record<string, string> = {
   BYPASS_SERVICE_ACCOUNTS: 'ServiceAccount user names that may bypass Gates, comma-separated (none)',
   SYNC_FIELD_MANAGERS:
     'field managers of Git syncs: a closed Gate reverts their applies and denies other writes; comma-separated (kustomize-controller,helm-controller,flux-operator)',
-  DEFAULT_SERVICE_ACCOUNT: "as Flux's --default-service-account: inventories are read with its rights (none)",
+  DEFAULT_SERVICE_ACCOUNT:
+    "ServiceAccount whose rights count for an inventory that names none, as Flux's --default-service-account (none)",
   WATCH_WITHOUT_CONSENT: 'true or false: whether health of other namespaces is watched without their consent (false)',
   NO_CROSS_NAMESPACE_REFS: 'true or false: whether references to other namespaces are refused (false)',
   TRUST_PUBLISHERS:

@@ -67,7 +67,7 @@ export const PAGE_ENVIRONMENT: Record<string, string> = {
     'namespaces that are shown to users without the right to list Rollouts of the whole cluster, within their rights; comma-separated, ten at most (default)',
   HOST: 'address to listen on (all addresses)',
   LOG_LEVEL: 'silent, error, warn, info, debug or trace (info)',
-  LOG_LEVEL_FILE: 'file with the level, above LOG_LEVEL where it exists (none)',
+  LOG_LEVEL_FILE: 'file with the level, instead of LOG_LEVEL while it exists (none)',
   SHUTDOWN_DELAY_SECONDS: 'seconds to keep answering after SIGTERM (0)',
   KUBECONFIG: 'kubeconfig file; inside a cluster the ServiceAccount is used',
 };
