@@ -38,13 +38,13 @@ export function metricFindings(
     const provider = byName.get(requested);
     const what = `HealthCheck ${namespace}/${name} queries MetricProvider ${requested}`;
     if (!provider) {
-      const text = `${what}, which does not exist: it is never Healthy`;
+      const text = `${what}, which does not exist: the HealthCheck is never Healthy`;
       const fix = 'create it, or correct spec.prometheus.provider';
       return problem(ABOUT, text, fix, shell`kubectl get metricproviders`);
     }
     const own = labels.get(namespace);
     if (!own || selects(provider, own)) return [];
-    const text = `${what}, whose spec.namespaceSelector does not select namespace ${namespace}: it is never Healthy`;
+    const text = `${what}, whose spec.namespaceSelector does not select namespace ${namespace}: the HealthCheck is never Healthy`;
     const show = shell`kubectl get metricprovider ${nameWord(requested)} -o yaml`;
     return problem(ABOUT, text, 'label the Namespace, or widen the selector', show);
   });

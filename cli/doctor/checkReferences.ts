@@ -88,14 +88,14 @@ export function absentFindings(of: ReferringObjects): Finding[] {
       policies,
       (rollout) => policyRef(rollout) ?? [],
       ({ by, ref }) => [
-        `Rollout ${refKey(by)} references ImagePolicy ${refKey(ref)}, which does not exist: it has no releases`,
+        `Rollout ${refKey(by)} references ImagePolicy ${refKey(ref)}, which does not exist: the Rollout has no releases`,
         'create the ImagePolicy, or correct spec.releasesImagePolicy',
         shell`kubectl -n ${nameWord(ref.namespace)} get imagepolicies`,
       ],
     ),
     ...missingReferences(rollouts, gates, gatesNamedBy, ({ by, ref }) => [
       `Rollout ${refKey(by)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: nothing is deployed`,
-      'create the Gate, or no longer require it: this lists the commands',
+      'create the Gate, or remove it from the Rollout: this lists the commands',
       shell`${PROGRAM_WORD} why ${by.name} -n ${by.namespace}`,
     ]),
     ...missingReferences(
@@ -113,7 +113,7 @@ export function absentFindings(of: ReferringObjects): Finding[] {
       rollouts,
       (binding) => (binding.spec?.fields ?? []).map(({ rollout }) => ownName(binding, rollout)),
       ({ object, ref }) => [
-        `${targetOf(object)} is bound to Rollout ${refKey(ref)}, which does not exist: it gets no version`,
+        `${targetOf(object)} is bound to Rollout ${refKey(ref)}, which does not exist: the object gets no version`,
         `create the Rollout, or remove the annotation of the ${object.spec!.target.kind}`,
       ],
     ),
@@ -122,7 +122,7 @@ export function absentFindings(of: ReferringObjects): Finding[] {
       rollouts,
       (gate) => (gate.spec ? ownName(gate, gate.spec.rolloutRef.name) : []),
       ({ by, ref }) => [
-        `RolloutGate ${refKey(by)} is for Rollout ${refKey(ref)}, which does not exist: it blocks nothing`,
+        `RolloutGate ${refKey(by)} is for Rollout ${refKey(ref)}, which does not exist: the RolloutGate blocks nothing`,
         'correct spec.rolloutRef, or delete it',
         shell`kubectl -n ${by.namespace} delete rolloutgate ${by.name}`,
       ],
@@ -135,7 +135,7 @@ export function absentFindings(of: ReferringObjects): Finding[] {
         return 'problem' in ref ? [] : ref;
       },
       ({ by, ref }) => [
-        `HealthCheck ${refKey(by)} is about Kustomization ${refKey(ref)}, which does not exist: it is never Healthy`,
+        `HealthCheck ${refKey(by)} is about Kustomization ${refKey(ref)}, which does not exist: the HealthCheck is never Healthy`,
         `create the Kustomization, or correct the annotation ${HEALTHCHECK_KUSTOMIZATION}`,
       ],
     ),

@@ -10,8 +10,8 @@ import { serveInCluster } from './serve.ts';
 
 const USAGE = `Usage: node page/inCluster/main.ts
 
-Serves the page to a team: readers sign in, and everything is read and written with their own rights.
-Everything is set by the environment:
+Serves the page to a team: readers sign in, and the page reads and writes with the rights of each.
+Its settings are environment variables:
 ${Object.entries(PAGE_ENVIRONMENT)
   .map(([name, text]) => `  ${name.padEnd(28)} ${text}`)
   .join('\n')}

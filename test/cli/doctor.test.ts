@@ -91,7 +91,7 @@ describe('a HealthCheck of class prometheus', () => {
   const SHOP = [{ metadata: { name: 'shop', labels: { team: 'a' } } }];
 
   const NOT_SELECTED =
-    'HealthCheck shop/errors queries MetricProvider main, whose spec.namespaceSelector does not select namespace shop: it is never Healthy';
+    'HealthCheck shop/errors queries MetricProvider main, whose spec.namespaceSelector does not select namespace shop: the HealthCheck is never Healthy';
   const INVALID = { matchExpressions: [{ key: 'team', operator: 'Maybe' }] };
   it.each([
     ['may query it', { prometheus }, [provider({ matchLabels: { team: 'a' } })], SHOP, []],
@@ -108,7 +108,7 @@ describe('a HealthCheck of class prometheus', () => {
       { prometheus },
       [],
       SHOP,
-      ['HealthCheck shop/errors queries MetricProvider main, which does not exist: it is never Healthy'],
+      ['HealthCheck shop/errors queries MetricProvider main, which does not exist: the HealthCheck is never Healthy'],
     ],
     ['may not query it', { prometheus }, [provider({ matchLabels: { team: 'b' } })], SHOP, [NOT_SELECTED]],
     ['may not, where nobody may', { prometheus }, [provider()], SHOP, [NOT_SELECTED]],

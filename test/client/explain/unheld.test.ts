@@ -29,7 +29,8 @@ it('a HealthCheck of a Kustomization that does not exist is found', () => {
   });
   const other = objectOf('HealthCheck', { metadata: { namespace: 'shop', name: 'own' }, spec: {} });
   const web = objectOf('Kustomization', 'flux-system/web');
-  const text = 'HealthCheck shop/web is about Kustomization flux-system/web, which does not exist: it is never Healthy';
+  const text =
+    'HealthCheck shop/web is about Kustomization flux-system/web, which does not exist: the HealthCheck is never Healthy';
   expect(absentFindings({ checks: [check, other], kustomizations: [] })).toMatchObject([{ text }]);
   expect(absentFindings({ checks: [check, other], kustomizations: [web] })).toEqual([]);
 });
