@@ -156,7 +156,7 @@ describe('the history', () => {
     const before = (await admin.get(scenario())).status.history;
     await expect(patch(op, path, value)).rejects.toMatchObject({
       code: 422,
-      message: expect.stringMatching(/append-only|a bake that is over stays so/),
+      message: expect.stringMatching(/append-only|a finished bake stays finished/),
     });
     expect((await admin.get(scenario())).status.history).toEqual(before);
   });
