@@ -34,7 +34,8 @@ describe('CRD schemas', () => {
         .flatMap((part) => nodesOf(properties[part], part));
       const named = fields.filter(({ path }) => !path.endsWith('[]'));
       expect(description).toBeTruthy();
-      expect(named.filter(({ schema }) => !schema.description).map(({ path }) => path)).toEqual([]);
+      // In a flow mapping a comma would end the text: the rest would be a key that the API server refuses.
+      expect(named.filter(({ schema }) => !/\.$/.test(schema.description)).map(({ path }) => path)).toEqual([]);
     },
   );
 
