@@ -26,7 +26,7 @@ export interface FluxBinding {
        */
       kind: string;
       /**
-       * The object's name
+       * The object's name. It is in the FluxBinding's namespace.
        */
       name: string;
       /**
