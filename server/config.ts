@@ -52,7 +52,7 @@ export const ENVIRONMENT: Record<string, string> = {
   WATCH_WITHOUT_CONSENT: 'true or false: whether health of other namespaces is watched without their consent (false)',
   NO_CROSS_NAMESPACE_REFS: 'true or false: whether references to other namespaces are refused (false)',
   TRUST_PUBLISHERS:
-    'true or false: whether spec.after may compare the revision in the label of an image, because only your pipeline pushes (false)',
+    'true or false: whether spec.after may compare the revision in the label of an image. Set it only if your pipeline alone pushes images (false)',
   LOG_LEVEL: 'silent, error, warn, info, debug or trace (info)',
   LOG_LEVEL_FILE: 'file with the level, instead of LOG_LEVEL while it exists; read again when it changes (none)',
   SHUTDOWN_DELAY_SECONDS: 'seconds to keep answering after SIGTERM, so that clients and load balancers move on (0)',

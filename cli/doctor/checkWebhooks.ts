@@ -63,7 +63,7 @@ export const checkWebhooks: Check = async (inputs) => {
     const apply = `kubectl apply --server-side -f manifests/webhooks/${kind}.yaml`;
     if (missing !== '')
       findings.push(problem(ABOUT, unregistered, `apply them again, then see ${CERTIFICATE_FIX}`, apply));
-    const blocking = `The webhooks ${failing.map(({ name }) => name).join(', ')} have failurePolicy Fail: while the server is down, writes of Flux objects that no Gate concerns are refused`;
+    const blocking = `The webhooks ${failing.map(({ name }) => name).join(', ')} have failurePolicy Fail: while the server is down, writes of Flux objects without our annotations are rejected`;
     if (failing.length > 0) findings.push(problem(ABOUT, blocking, 'set it to Ignore: apply them again', apply));
     if (ignoring.length > 0)
       findings.push(
@@ -112,7 +112,7 @@ export const checkServingCertificate: Check = async ({ client, now }) => {
     if (end - now() > WARN_DAYS_BEFORE_EXPIRY * DAY_MS)
       return [fine(CERTIFICATES, `the server's certificate expires at ${formatTime(end)}`)];
     const expires = `${end <= now() ? 'has expired' : 'expires'} at ${formatTime(end)}`;
-    const what = `The server's certificate ${expires}: then every write of a Rollout or Gate is refused`;
+    const what = `The server's certificate ${expires}. From then on the API server rejects every write of a Rollout or Gate`;
     const fix = 'run dev/scripts/webhook-certificate.sh, or look at cert-manager';
     return [problem(CERTIFICATES, what, fix, 'kubectl -n rollout-hooks describe certificate')];
   } catch (error) {

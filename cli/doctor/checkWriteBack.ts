@@ -38,7 +38,7 @@ export function writeBackFindings({ rollouts, policies, automations }: WriteBack
     const isMissing = policies && !find(`${namespace}/${name}`) && (rollout.status?.history?.length ?? 0) > 0;
     const commits = automations?.filter((each) => selects(each, namespace, derivedLabels(rollout)));
     const found = (why: string, fix: string) =>
-      problem(ABOUT, `Rollout ${refKey(identityOf(rollout))} writes back, and ${why}: nothing is committed`, fix);
+      problem(ABOUT, `Rollout ${refKey(identityOf(rollout))} writes back, but ${why}: nothing is committed`, fix);
     const bind = `bind the ClusterRole rollout-hooks-write-back in ${namespace} (manifests/examples/write-back.yaml)`;
     const noAutomation = `no ImageUpdateAutomation in ${namespace} with the strategy Setters selects ImagePolicy ${name}`;
     return [

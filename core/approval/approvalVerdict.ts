@@ -180,7 +180,7 @@ const parsed = new Memo<ReadonlySet<string> | undefined>(128);
 export function whyIneligible(user: string, rule: Pick<ApprovalRule, 'serviceAccounts'>): string | undefined {
   if (!user.startsWith(SYSTEM) || user === ADMINISTRATOR) return undefined;
   const name = serviceAccountOf(user);
-  if (name === undefined) return `${user} is not a person`;
+  if (name === undefined) return `${user} is a system user: approve as a person`;
   if (rule.serviceAccounts?.includes(name)) return undefined;
   return `${name} is a ServiceAccount: add it to spec.approvals.serviceAccounts, or approve as a person`;
 }

@@ -269,7 +269,7 @@ describe('a Rollout that writes back', () => {
       ({ level, text }) => `${level}: ${text}`,
     );
   const NOT_COMMITTED =
-    'problem: Rollout shop/web writes back, and no ImageUpdateAutomation in shop with the strategy Setters selects ImagePolicy web-deployed: nothing is committed';
+    'problem: Rollout shop/web writes back, but no ImageUpdateAutomation in shop with the strategy Setters selects ImagePolicy web-deployed: nothing is committed';
 
   it('is fine where an automation selects its ImagePolicy and not the one of the releases', () => {
     expect(findings({})).toEqual([]);
@@ -288,7 +288,7 @@ describe('a Rollout that writes back', () => {
 
   it('is not committed without its ImagePolicy', () => {
     expect(findings({ policies: [policies[0]] })).toEqual([
-      'problem: Rollout shop/web writes back, and its ImagePolicy shop/web-deployed does not exist: nothing is committed',
+      'problem: Rollout shop/web writes back, but its ImagePolicy shop/web-deployed does not exist: nothing is committed',
     ]);
   });
 

@@ -53,7 +53,7 @@ export function AdoptPage() {
 
 function sumOf({ objects, count }: AdoptList): string {
   const ready = objects.filter(({ found }) => found).length;
-  return count === 0 ? '' : `${ready} of ${count} can be adopted as they are; that changes nothing that runs`;
+  return count === 0 ? '' : `${ready} of ${count} can be adopted now, without changing what runs`;
 }
 
 function List({ list: { objects, count, unread } }: { list: AdoptList }) {

@@ -38,7 +38,7 @@ describe('adopting', () => {
     const tab = await sre.tab('/');
     await tab.getByRole('link', { name: 'Objects not under a Rollout' }).click();
     await tab.getByRole('button', { name: `Adopt Kustomization ${ns}/app` }).waitFor();
-    await tab.getByText('2 of 3 can be adopted as they are').waitFor();
+    await tab.getByText('2 of 3 can be adopted now').waitFor();
     await tab.getByText(/Kustomization .*\/cluster sets no variable|No ImagePolicy .*REGION/).waitFor();
   });
 

@@ -32,8 +32,8 @@ describe('a person', () => {
   it.each([
     ['alice', undefined],
     ['system:admin', undefined],
-    ['system:anonymous', 'is not a person'],
-    ['system:node:a', 'is not a person'],
+    ['system:anonymous', 'is a system user'],
+    ['system:node:a', 'is a system user'],
     ['system:serviceaccount:ci:other', 'is a ServiceAccount'],
     ['system:serviceaccount:ci:bot', undefined],
   ])('%s', (user, why) => {

@@ -96,7 +96,7 @@ describe('an approval', () => {
     ['of a version that does not exist', '1.2.0', 'alice', { required: 2 }, 'has no release 1.2.0'],
     ['of what is no tag', '1.1.0 and 1.2.0', 'alice', { required: 2 }, 'is not a tag'],
     ['where none is asked for', '1.1.0', 'alice', null, 'it has no spec.approvals'],
-    ['by nobody', '1.1.0', 'system:anonymous', { required: 2 }, 'system:anonymous is not a person'],
+    ['by nobody', '1.1.0', 'system:anonymous', { required: 2 }, 'system:anonymous is a system user'],
   ])('%s is denied and not recorded', async (_, version, user, rule, why) => {
     const { allowed, message } = await approve({ [`${P}approve`]: version }, { user, old: gate({}, rule), rule });
     expect(allowed).toBe(false);
