@@ -31,48 +31,37 @@ import { rollbackDepth } from './deployment/rollback.ts';
 import { deployableNow, type Evaluation, evaluateRollout, offeredVersions } from './evaluation/evaluation.ts';
 import { isForward, type NextChoice } from './evaluation/nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutContext, RolloutState } from './evaluation/observed.ts';
-import { type RequestKey, type Requests, requesterOf, requestsOf } from './evaluation/rolloutRequests.ts';
+import { type RequestKey, type Requests, requesterOf, withUsed } from './evaluation/rolloutRequests.ts';
 import { GATES_IN_HISTORY, storedApprovals } from './evaluation/storedApprovals.ts';
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
 import { retainedReleases } from './release/retention.ts';
 
 /** The decision whether a new deployment begins. */
 export interface DeploymentDecision {
-  /** The state after the decision. */
-  state: RolloutState;
-  /** The evaluation of `state`: the next version, and its blockers. */
+  /** The context after the decision: its state, and the requests that are left. */
+  context: RolloutContext;
+  /** The evaluation of `context`: the next version, and its blockers. */
   evaluation: Evaluation;
   /** Whether the history has a new deployment. */
   commits: boolean;
-  /** Requests that the decision uses up. */
-  used: RequestKey[];
   events: NewEvent[];
   /** The wait for a budget's slot. */
   slotWait?: SlotWait;
   requeueAt: EpochMs[];
 }
 
-type DeploymentResult = Pick<DeploymentDecision, 'state' | 'used' | 'events'>;
-
-/**
- * The decision whether a new deployment begins now: an adopted one, a rollback, a manual or an automatic one.
- * @param usedBefore requests that earlier steps of the plan have used up
- */
-export function decideDeployment(context: RolloutContext, usedBefore: readonly RequestKey[]): DeploymentDecision {
-  const { observed, config, state: before, now } = context;
-  const commit = ({ state, used, events }: DeploymentResult): DeploymentDecision => {
-    const requests = requestsOf(observed.rollout, new Set([...usedBefore, ...used]));
-    const evaluation = evaluateRollout({ ...context, state, requests });
-    return { state, used, events, evaluation, commits: true, requeueAt: [] };
-  };
-  if (before.history.length === 0 && observed.carried.length > 0) return commit(adopt(context));
+/** The decision whether a new deployment begins now: an adopted one, a rollback, a manual or an automatic one. */
+export function decideDeployment(context: RolloutContext): DeploymentDecision {
+  const { observed, config, state, now } = context;
+  if (state.history.length === 0 && observed.carried.length > 0) return adopt(context);
   const evaluation = evaluateRollout(context);
-  const { rolloutGatesResult } = evaluation;
-  // The bypass stays visible after its version is deployed: see shownBypass.
-  const shown = rolloutGatesResult.condition.reason === 'GatesBypassed' ? [rolloutGatesResult.condition] : [];
-  const state = { ...before, conditions: setConditions(before.conditions, shown, now) };
-  const used = unneededTexts(evaluation, context.requests);
-  const stay: DeploymentDecision = { state, evaluation, commits: false, used, events: [], requeueAt: [] };
+  const stay: DeploymentDecision = {
+    context: contextOfWait(context, evaluation),
+    evaluation,
+    commits: false,
+    events: [],
+    requeueAt: [],
+  };
   const next = deployableNow(evaluation);
   if (!next) return stay;
   // Nothing was healthy before a first deployment, a manual one doesn't wait, and without a bake health doesn't matter.
@@ -81,19 +70,35 @@ export function decideDeployment(context: RolloutContext, usedBefore: readonly R
   if (settlesAt !== undefined) return { ...stay, requeueAt: [settlesAt] };
   const slotWait = slotWaitFor(context, next, evaluation);
   if (slotWait) return { ...stay, slotWait, requeueAt: slotWait.requeueAt };
-  return commit(deployNext({ ...context, state }, next, evaluation));
+  return deployNext(stay.context, next, evaluation);
 }
 
-function adopt({ observed, config, state, now }: RolloutContext): DeploymentResult {
+/** The context if nothing is deployed: a bypass is shown, and texts for a withdrawn manual deployment are used up. */
+function contextOfWait(context: RolloutContext, evaluation: Evaluation): RolloutContext {
+  const { observed, state, requests, now } = context;
+  const { condition } = evaluation.rolloutGatesResult;
+  // The bypass stays visible after its version is deployed: see shownBypass.
+  const shown = condition.reason === 'GatesBypassed' ? [condition] : [];
+  return {
+    ...context,
+    state: { ...state, conditions: setConditions(state.conditions, shown, now) },
+    requests: withUsed(observed.rollout, requests, unneededTexts(evaluation, requests)),
+  };
+}
+
+/** The decision to commit a new deployment, which `context` has already. */
+function commit(context: RolloutContext, events: NewEvent[]): DeploymentDecision {
+  return { context, evaluation: evaluateRollout(context), commits: true, events, requeueAt: [] };
+}
+
+function adopt(context: RolloutContext): DeploymentDecision {
+  const { observed, config, state, now } = context;
   const bake = { bakes: config.bakes, knownHealth: healthBefore(observed, config, undefined) };
   const head = adoptedEntry(observed.carried, state.available, bake, now);
   const message = `${head.message}: version ${head.version.tag}`;
   const conditions = [BAKE_FAILURE_ENABLED, trueCondition(READY, 'RolloutSucceeded', message)];
-  return {
-    state: { ...state, history: [head], conditions: setConditions(state.conditions, conditions, now) },
-    used: [],
-    events: [deploymentEvent(head, 'Normal', 'DeploymentAdopted', message)],
-  };
+  const adopted = { ...state, history: [head], conditions: setConditions(state.conditions, conditions, now) };
+  return commit({ ...context, state: adopted }, [deploymentEvent(head, 'Normal', 'DeploymentAdopted', message)]);
 }
 
 /** The wait for slots. Without budgets there is none yet: they are read only in the live reads before a commit. */
@@ -103,7 +108,7 @@ function slotWaitFor(context: RolloutContext, next: NextChoice, evaluation: Eval
   return slotWaitOf(rollout, budgets, offeredVersions(context, evaluation), next.version, context.now);
 }
 
-function deployNext(context: RolloutContext, next: NextChoice, evaluation: Evaluation): DeploymentResult {
+function deployNext(context: RolloutContext, next: NextChoice, evaluation: Evaluation): DeploymentDecision {
   const { observed, config, state, requests, now } = context;
   const { rollout } = observed;
   const [previous] = state.history;
@@ -120,22 +125,19 @@ function deployNext(context: RolloutContext, next: NextChoice, evaluation: Evalu
     trueCondition(READY, 'RolloutSucceeded', readyMessage(head, rollout)),
   ];
   const retention = { days: config.retentionDays, minCount: config.minReleases };
-  return {
-    state: {
-      ...state,
-      history: kept,
-      available:
-        history.length > kept.length ? retainedReleases(state.available, kept, retention, now) : state.available,
-      // A user has deployed this version again after its rollback: automation may deploy it again too.
-      rolledBack: [
-        ...state.rolledBack.filter((each) => each !== tag),
-        ...(head.rolledBackFrom === undefined ? [] : [head.rolledBackFrom]),
-      ],
-      conditions: setConditions(state.conditions, conditions, now),
-    },
-    used: requestsUsedBy(tag, requests),
-    events,
+  const deployed: RolloutState = {
+    ...state,
+    history: kept,
+    available: history.length > kept.length ? retainedReleases(state.available, kept, retention, now) : state.available,
+    // A user has deployed this version again after its rollback: automation may deploy it again too.
+    rolledBack: [
+      ...state.rolledBack.filter((each) => each !== tag),
+      ...(head.rolledBackFrom === undefined ? [] : [head.rolledBackFrom]),
+    ],
+    conditions: setConditions(state.conditions, conditions, now),
   };
+  const left = withUsed(rollout, requests, requestsUsedBy(tag, requests));
+  return commit({ ...context, state: deployed, requests: left }, events);
 }
 
 /** Characters of a deploy-message: each entry of the history has one. */

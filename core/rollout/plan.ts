@@ -23,7 +23,7 @@ import {
   readRolloutConfig,
 } from './evaluation/observed.ts';
 import { rolloutGatesOf } from './evaluation/rolloutGates.ts';
-import { idleRequests, type RequestKey, requestsOf } from './evaluation/rolloutRequests.ts';
+import { idleRequests, type RequestKey, requestsOf, withUsed } from './evaluation/rolloutRequests.ts';
 import { authorsWanted } from './evaluation/versionApprovals.ts';
 import { releaseConfigMap } from './ownedObjects.ts';
 import { discoverReleases } from './release/discovery.ts';
@@ -66,10 +66,9 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   }
   const own = ownPart(observed, now);
   const before = beforeDecision(own, now);
-  const decision = decideDeployment(before.context, before.used);
-  const used = new Set([...before.used, ...decision.used]);
-  const after = contextAfter(before, decision, used);
-  const status = nextStatus(after, decision, before.fields, used);
+  const decision = decideDeployment(before.context);
+  const after = contextAfter(decision, before.problems);
+  const status = nextStatus(after, decision, before.fields);
   const { evaluation } = decision;
   const changes = changeEvents(evaluation, after.state.conditions, status, rollout.status);
   const { copy } = evaluation;
@@ -88,8 +87,6 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
 interface BeforeDecision extends Pick<Plan, 'events'> {
   needs: Need[];
   context: RolloutContext;
-  /** Requests that these steps use up. */
-  used: RequestKey[];
   problems: readonly string[];
   /** The fields of the image, for the status. */
   fields: Partial<RolloutStatus>;
@@ -116,8 +113,7 @@ function beforeDecision(observed: Observed, now: EpochMs): BeforeDecision {
   const state = { ...stored, history, available, barriers, authors, conditions };
   const used: RequestKey[] = [...(retry ? (['retry'] as const) : []), ...idleRequests(requests, history[0])];
   return {
-    context: { observed, config, state, requests: requestsOf(rollout, new Set(used)), now },
-    used,
+    context: { observed, config, state, requests: withUsed(rollout, requests, used), now },
     problems: [...config.problems, ...releases.problems],
     fields: releases.fields,
     needs: [...(progress?.needs ?? []), ...(head === stored.history[0] ? [] : (['bindings'] as const))],
@@ -127,16 +123,11 @@ function beforeDecision(observed: Observed, now: EpochMs): BeforeDecision {
 }
 
 /** The context after the decision, with all conditions, and the newest deployment cut to its size. */
-function contextAfter(
-  { context, problems }: BeforeDecision,
-  decision: DeploymentDecision,
-  used: ReadonlySet<RequestKey>,
-): RolloutContext {
-  const { observed, config } = context;
-  const { state } = decision;
-  const after = { ...context, state, requests: requestsOf(observed.rollout, used) };
+function contextAfter(decision: DeploymentDecision, problems: readonly string[]): RolloutContext {
+  const { context } = decision;
+  const { observed, config, state } = context;
   const history = withBoundedHead(state.history, observed.rollout.status?.history?.[0], config.historyLimit);
-  return { ...after, state: { ...state, history, conditions: nextConditions(after, decision, problems) } };
+  return { ...context, state: { ...state, history, conditions: nextConditions(decision, problems) } };
 }
 
 /** The part that concerns the Rollout, in a fixed order: Metacontroller sends objects in none. */

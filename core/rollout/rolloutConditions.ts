@@ -45,8 +45,7 @@ import { type Requests, requestedText, unknownBypass } from './evaluation/rollou
 
 /** All conditions after a decision. */
 export function nextConditions(
-  context: RolloutContext,
-  { evaluation, slotWait }: DeploymentDecision,
+  { context, evaluation, slotWait }: DeploymentDecision,
   problems: readonly string[],
 ): readonly Condition[] {
   const { observed, state, requests, now } = context;

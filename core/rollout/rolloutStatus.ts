@@ -19,7 +19,7 @@ import { unapplied } from './deployment/progress.ts';
 import { namedGateRecords } from './evaluation/droppedGates.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import type { Observed, RolloutContext } from './evaluation/observed.ts';
-import { handledRequests, type RequestKey } from './evaluation/rolloutRequests.ts';
+import { handledRequests } from './evaluation/rolloutRequests.ts';
 import { approvalProgress, type RequiredApprovals } from './evaluation/versionApprovals.ts';
 import { MAX_LISTED_RELEASES } from './release/candidates.ts';
 import { boundedReleases } from './release/retention.ts';
@@ -38,13 +38,11 @@ const KEPT_CANDIDATES = 20;
  * The next status, its revision included.
  * @param context after the decision: the state has its conditions, and its newest deployment is cut to its size
  * @param fields the fields of the image, from the releases
- * @param used the requests that the plan has used up
  */
 export function nextStatus(
   context: RolloutContext,
   { evaluation, slotWait }: DeploymentDecision,
   fields: Partial<RolloutStatus>,
-  used: ReadonlySet<RequestKey>,
 ): RolloutStatus {
   const { observed, now } = context;
   const namedGates = namedGateRecords(observed);
@@ -52,7 +50,7 @@ export function nextStatus(
   const listed = listBlockers([...evaluation.blockers, ...(slotWait?.blockers ?? [])]);
   const next: RolloutStatus = {
     ...fields,
-    ...versionFields(context, evaluation, used),
+    ...versionFields(context, evaluation),
     ...(slotWait?.request && { slotRequest: slotWait.request }),
     ...(namedGates.length > 0 && { namedGates }),
     blockers: listed.blockers,
@@ -65,7 +63,6 @@ export function nextStatus(
 function versionFields(
   context: RolloutContext,
   { candidates, rolloutGatesResult, rejected, withdrawn, young, choice, copy }: Evaluation,
-  used: ReadonlySet<RequestKey>,
 ): RolloutStatus {
   const { observed, state, requests } = context;
   const { rollout } = observed;
@@ -82,7 +79,7 @@ function versionFields(
   const rolledBack = state.rolledBack.filter((tag) => known.has(tag));
   const barriers = state.barriers.filter((tag) => known.has(tag));
   const authors = state.authors.filter(({ tag }) => known.has(tag));
-  const handledRequest = handledRequests(rollout, used);
+  const handledRequest = handledRequests(rollout, requests.used);
   const copied = copy?.stored ?? rollout.status?.copy;
   return {
     ...(handledRequest && { handledRequest }),

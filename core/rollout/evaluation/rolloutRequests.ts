@@ -100,12 +100,11 @@ export interface Requests {
   retry: boolean;
   /** The keys of all pending requests, in the order of ONE_SHOT. */
   pending: readonly RequestKey[];
+  /** Requests that the plan has used up. They are handled once its status is stored. */
+  used: ReadonlySet<RequestKey>;
 }
 
-/**
- * The pending requests.
- * @param used requests that a plan has used up, and that are not recorded as handled yet
- */
+/** The pending requests. */
 export function requestsOf({ metadata, status }: Rollout, used: ReadonlySet<RequestKey> = new Set()): Requests {
   const { annotations } = metadata;
   const handled = status?.handledRequest ?? {};
@@ -123,7 +122,13 @@ export function requestsOf({ metadata, status }: Rollout, used: ReadonlySet<Requ
     unblockFailed: value(UNBLOCK_FAILED) === 'true',
     retry: isPending(requestKey(RETRY)),
     pending: ONE_SHOT.map(requestKey).filter(isPending),
+    used,
   };
+}
+
+/** The requests after a step of the plan that uses up these. */
+export function withUsed(rollout: Rollout, { used }: Requests, keys: readonly RequestKey[]): Requests {
+  return requestsOf(rollout, new Set([...used, ...keys]));
 }
 
 /** Requests that change nothing. They are used up at once, or they would act on a later deployment. */
