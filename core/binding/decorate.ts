@@ -26,7 +26,7 @@ import type { ObjectGates } from '../objectGates/objectGates.ts';
 import { awaitedApply, currentWait, mayRequestApply, reconcileRequest, resumedAloneAt } from '../suspension/applier.ts';
 import { hasEverReconciled } from '../suspension/bypassGrant.ts';
 import { withGateCondition } from '../suspension/gateConditions.ts';
-import { fitsGates, stateByRollouts } from '../suspension/suspension.ts';
+import { fitsGates, stateByRollouts } from '../suspension/requestedState.ts';
 import { carries, TRACKING_KIND } from './appliedDeployment.ts';
 import { gatesOfReport, type Report, type ReportInputs, reportOf } from './bindingReport.ts';
 import { type BindingGates, makeBinding } from './bindingSpec.ts';

@@ -1,134 +1,23 @@
 /**
- * How a closed Gate suspends its object, and an open one resumes it: a decorator writes the annotation GATE_STATE, and
- * in that write the webhook decides, from live Gates, which state is stored and whether the object is suspended.
+ * How a closed Gate suspends its object, and an open one resumes it: in each write the webhook decides, from live
+ * Gates, which state is stored and whether the object is suspended. Decorators cause the write (requestedState.ts).
  * `gate.fluxcd.io/suspended` stores the previous `spec.suspend`, and the opening restores exactly that
  * (docs/reference/writes.md, W15, W23 and W24).
  */
-import { AWAITS_ARTIFACT, GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
+import { AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { FluxBindingStatus } from '../../api/types.ts';
-import { LIMIT_OF_GATES } from '../gate/gateRefs.ts';
-import { annotateAll, triggerValue, withMinute } from '../kube/annotate.ts';
-import { earliestTime } from '../kube/time.ts';
+import { annotateAll } from '../kube/annotate.ts';
 import { isApplyBy } from '../kube/writers.ts';
-import { evaluateObjectGates, type GateContext, type ObjectGates, selectedByText } from '../objectGates/objectGates.ts';
+import type { ObjectGates } from '../objectGates/objectGates.ts';
 import {
-  BEFORE_MINUTE,
   formatState,
   isBypassedByUser,
   isSuspendedByUs,
   type ObjectState,
   readState,
-  runsBehind,
 } from '../objectGates/objectState.ts';
-import {
-  applierOf,
-  applierState,
-  awaitedApply,
-  currentWait,
-  objectKeyOf,
-  resumedAloneAt,
-  waitEnds,
-} from './applier.ts';
-import { isSeenBypassing } from './bypassGrant.ts';
-
-// The state that a decorator writes.
-
-interface Hold {
-  /** The annotations to write; null removes one. */
-  annotations: Record<string, string | null>;
-  /** Whether the object runs behind its closed Gates for one deployment. Only the webhook can decide when that ends. */
-  isBypassing: boolean;
-  /** The next time at which a Gate opens or closes by itself. */
-  requeueAt: EpochMs | undefined;
-}
-
-/**
- * The marks of the decorator `hold`. They depend on the object, its Gates and the labels of its Namespace alone:
- * nothing that a tenant can make large or many delays a freeze.
- * @param context has every Gate that the object names, and every one that may select it
- */
-export function holdMarks(object: FluxObject, context: GateContext): Hold {
-  const { now } = context;
-  const gates = evaluateObjectGates(object, context);
-  const fits = fitsGates(object, gates);
-  const isBypassing = fits && readState(object)?.is === 'bypassing';
-  const annotations: Hold['annotations'] = {};
-  const selectedBy = selectedByText(gates);
-  if (object.metadata.annotations?.[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
-  // An object that bypasses the Gates gets the state too: once its deployment is applied, the webhook suspends it.
-  const closed = formatState({ is: 'closed', gates: gates.causes });
-  const triggerOfHeld = fits ? undefined : stateTrigger(object, closed, now);
-  const heldState = isBypassing ? withMinute(closed, BEFORE_MINUTE, now) : triggerOfHeld;
-  const state = gates.causes.length > 0 ? heldState : stateOnceOpen(object, gates, now);
-  if (state !== undefined) annotations[GATE_STATE] = state;
-  return { annotations, isBypassing, requeueAt: earliestTime(gates.all.map(({ until }) => until)) };
-}
-
-/**
- * The state to write while all Gates are open: undefined if the object has that state, null to remove the state of an
- * object that no longer requires a Gate. `stateByRollouts` decides for an object that waits for its applier.
- */
-function stateOnceOpen(object: FluxObject, { all }: ObjectGates, now: EpochMs): string | null | undefined {
-  const { [GATE_STATE]: text, [SUSPENDED]: suspended, [AWAITS_ARTIFACT]: awaits } = object.metadata.annotations ?? {};
-  if (suspended !== undefined && awaitedApply(object)) return undefined;
-  const isReleased = suspended === undefined || awaits !== undefined;
-  if (isReleased && all.length === 0) return text === undefined ? undefined : null;
-  const open = formatState({ is: 'open' });
-  if (!isReleased) return stateTrigger(object, open, now);
-  return text === open ? undefined : open;
-}
-
-/** The state to write on an object that is not suspended or resumed as it requires; undefined if it is written. */
-function stateTrigger(object: FluxObject, state: string, now: EpochMs): string | undefined {
-  return triggerValue(object.metadata.annotations?.[GATE_STATE], state, BEFORE_MINUTE, now);
-}
-
-/**
- * The state that the decorator `flux` writes, because it depends on a Rollout or on the applier; undefined if nothing
- * is to be written.
- */
-export function stateByRollouts(
-  object: FluxObject,
-  { causes, closures }: ObjectGates,
-  bindingStatus: FluxBindingStatus | undefined,
-  now: EpochMs,
-): string | undefined {
-  const state = readState(object);
-  if (causes.length === 0) {
-    const end = resumedAloneAt(currentWait(object, bindingStatus));
-    return end !== undefined && now >= end ? formatState({ is: 'open' }) : undefined;
-  }
-  if (isBypassedByUser(state, closures)) return undefined;
-  if (!isSeenBypassing(object, bindingStatus, closures))
-    return state?.is === 'bypassing' ? formatState({ is: 'closed', gates: causes }) : undefined;
-  const bypassing = formatState({ is: 'bypassing', gates: closures });
-  // The webhook replaces the other decorator's mark. One of this minute that it hasn't seen stays for now.
-  const unseen = withMinute(formatState({ is: 'closed', gates: causes }), BEFORE_MINUTE, now);
-  const text = object.metadata.annotations?.[GATE_STATE];
-  return text === bypassing || text === unseen ? undefined : bypassing;
-}
-
-/** Whether the object's state fits its Gates: held by exactly the closed ones, bypassing all of them, or not held. */
-export function fitsGates(object: FluxObject, { causes, closures }: ObjectGates): boolean {
-  const state = readState(object);
-  if (causes.length === 0) return state === undefined || state.is === 'open' || state.is === 'opening';
-  const isMarked = object.metadata.annotations?.[GATE_STATE] === formatState({ is: 'closed', gates: causes });
-  return (isMarked && isSuspendedByUs(object)) || runsBehind(state, closures);
-}
-
-/**
- * The annotations for an object whose Gates are too large or too many to be sent to the hook. They have the minute each
- * time, because the stored mark is unknown too.
- * The annotations alone hold nothing: the webhook lists the Gates, and counts more than its limit as closed.
- */
-export function tooManyMarks(now: EpochMs): Hold['annotations'] {
-  const closed = formatState({ is: 'closed', gates: [LIMIT_OF_GATES] });
-  return { [SELECTED_BY]: LIMIT_OF_GATES, [GATE_STATE]: withMinute(closed, BEFORE_MINUTE, now) };
-}
-
-// The state that the webhook stores, and the suspension.
+import { applierOf, applierState, objectKeyOf, waitEnds } from './applier.ts';
 
 /** The value of `spec.suspend` before our suspension, as the annotation SUSPENDED stores it. */
 type PreviousSuspend = 'true' | 'false' | 'unset';
