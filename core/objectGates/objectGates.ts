@@ -14,7 +14,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { closedOf, closureKey, evaluateGates, evaluateRequired, type GateResult } from '../gate/evaluateGates.ts';
-import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, type Limit, parseGateRefs } from '../gate/gateRefs.ts';
+import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, type Limit, parseGateRefs, type RequiredGates } from '../gate/gateRefs.ts';
 import { gateSelects, hasFluxLabel, type SelectingGates } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
@@ -111,15 +111,17 @@ export function evaluateRecordedGates(
   return evaluateAll(withSelecting(object, selecting, recorded === undefined, rules), gates, now);
 }
 
-/** The Gates, evaluated. Beyond a limit, the limit is the only result. */
-function evaluateAll(required: GateRefs, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
-  const { named, selecting, problems, limit } = required;
-  const refs = limit ? [] : uniqueRefs([...named, ...selecting]);
-  const all = evaluateRequired({ refs, limit }, gates, now);
+/** The Gates to evaluate: beyond a limit none. */
+export function gatesToEvaluate({ named, selecting, limit }: GateRefs): RequiredGates {
+  return { refs: limit ? [] : uniqueRefs([...named, ...selecting]), limit };
+}
+
+function evaluateAll(found: GateRefs, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
+  const all = evaluateRequired(gatesToEvaluate(found), gates, now);
   const closed = closedOf(all);
-  const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
+  const invalid = found.problems.length > 0 ? [INVALID_REFERENCE] : [];
   const causes = [...closed.map(({ key }) => key), ...invalid];
-  return { ...required, all, closed, causes, closures: [...closed.map(closureKey), ...invalid] };
+  return { ...found, all, closed, causes, closures: [...closed.map(closureKey), ...invalid] };
 }
 
 /** Whether the write changes labels by which a closed Gate selects the object. */
