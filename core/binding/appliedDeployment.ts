@@ -7,7 +7,10 @@ import { AWAITS_ARTIFACT, BOUND_ROLLOUT, DEPLOYED } from '../../api/annotations.
 import type { Artifact, FluxObject } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../api/types.ts';
+import { fieldAt, stringAt } from '../kstatus/fields.ts';
 import { findCondition } from '../kube/conditions.ts';
+import { parseTime } from '../kube/time.ts';
+import { lastSpecChange } from '../kube/writers.ts';
 import { isSameDeployment, isSameVersion, parseDeployments } from '../managedField/deployment.ts';
 import { managedFieldsOf, readManagedField, rolloutsOfObject } from '../managedField/managedFields.ts';
 import {
@@ -141,12 +144,16 @@ function proofOf(object: FluxObject): ObservedDeployments | undefined {
 }
 
 /**
- * Whether the object still has the revision of its present spec while Flux works on the next one. Flux observes a
- * generation once it is applied. With a `readyExpr` that fails, it observes it without: then only Ready=True is proof.
+ * Whether the object still has the revision of its present spec while Flux works on the next one: Flux has observed the
+ * generation, and its last attempt since the last write has succeeded. Trap: Flux also observes a generation that it
+ * has not applied, for example when it adds its finalizer, or if a `readyExpr` fails.
  */
-function keepsProof({ kind, spec }: FluxObject): boolean {
-  const dependencies = Array.isArray(spec?.dependsOn) ? spec.dependsOn : [];
-  return kind === 'Kustomization' && !dependencies.some((each) => each?.readyExpr !== undefined);
+function keepsProof(object: FluxObject): boolean {
+  const last = object.kind === 'Kustomization' ? fieldAt(object, ['status', 'history', 0]) : undefined;
+  const ended = parseTime(stringAt(last, ['lastReconciled']));
+  const hasSucceeded = stringAt(last, ['lastReconciledStatus']) === 'ReconciliationSucceeded';
+  // Stored times have whole seconds: an attempt that ended in the second of the write may have begun before it.
+  return hasSucceeded && ended !== undefined && ended > (lastSpecChange(object) ?? ended);
 }
 
 /** Whether both lists have the same deployments. */

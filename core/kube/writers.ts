@@ -3,8 +3,9 @@
  * the request don't show it, because the API server sends UpdateOptions for patches too (docs/facts.md, F11).
  */
 import { LAST_APPLIED } from '../../api/annotations.ts';
-import type { AnyObject, ManagedFieldsEntry } from '../../api/kubernetes.ts';
+import type { AnyObject, EpochMs, ManagedFieldsEntry } from '../../api/kubernetes.ts';
 import { childOf, sameJson } from './json.ts';
+import { latestTime, parseTime } from './time.ts';
 
 /**
  * The owners of a field after a write. A caller walks down key by key together with the object, so that a write with
@@ -59,6 +60,15 @@ function isServerSide({ byApply, byOther, whole }: Owners): boolean {
  */
 function isRepeated(before: unknown, after: unknown, value: unknown): boolean {
   return after !== undefined && sameJson(before, after) && sameJson(after, value);
+}
+
+/** The last write of a field outside the status, `scale` included: the API server records it for each field manager. */
+export function lastSpecChange({ metadata }: AnyObject): EpochMs | undefined {
+  const fields = (metadata.managedFields ?? []) as { subresource?: string; time?: string }[];
+  return latestTime([
+    parseTime(metadata.creationTimestamp),
+    ...fields.filter(({ subresource }) => subresource !== 'status').map(({ time }) => parseTime(time)),
+  ]);
 }
 
 function mainEntries(object: AnyObject): ManagedFieldsEntry[] {

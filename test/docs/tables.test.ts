@@ -95,7 +95,7 @@ describe('conditions and Events', () => {
       words:
         'True False Unknown Apply Ready Missing Waiting Kustomization HelmRepository FluxBinding Requested Failing Done Deleting Suspended ' +
         'PruneFailed HealthCheckFailed HealthCheckCanceled OCIRepository FetchFailed Failed Cancelled NotInInventory ' +
-        'NotMarked NotSuspended NotResumed WaitsForApplier',
+        'NotMarked NotSuspended NotResumed WaitsForApplier ReconciliationSucceeded',
     },
     'core/calendar': {
       tables: ['conditions Schedule'],

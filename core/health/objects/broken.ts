@@ -7,6 +7,7 @@ import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf, fieldAt, numberAt, stringAt } from '../../kstatus/fields.ts';
 import { groupOf } from '../../kube/names.ts';
 import { formatTime, latestTime, parseTime } from '../../kube/time.ts';
+import { lastSpecChange } from '../../kube/writers.ts';
 import type { HealthContext } from './healthContext.ts';
 
 const KEEP_PODS = new Set(['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet', 'apps/ReplicaSet']);
@@ -101,15 +102,6 @@ export function deletedSince(
   if (applied === undefined) return undefined;
   const since = latestTime([applied, cutoff, healthyUntil])!;
   return now < since + gracePeriod ? undefined : since;
-}
-
-/** The last write of a field outside the status, `scale` included: the API server records it for each field manager. */
-function lastSpecChange({ metadata }: AnyObject): EpochMs | undefined {
-  const fields = (metadata.managedFields ?? []) as { subresource?: string; time?: string }[];
-  return latestTime([
-    parseTime(metadata.creationTimestamp),
-    ...fields.filter(({ subresource }) => subresource !== 'status').map(({ time }) => parseTime(time)),
-  ]);
 }
 
 // When an object failed, according to its conditions.

@@ -31,6 +31,14 @@ const reconciling = {
   observedGeneration: 3,
   conditions: [{ type: 'Ready', status: 'Unknown', observedGeneration: 3 }],
 };
+const REAPPLYING = { ...reconciling, lastAppliedRevision: 'main@sha1:1' };
+/** Written at 12:00:00; Flux's last attempt has ended, and another one runs. */
+function atWork({ ended = '12:00:01', status = 'ReconciliationSucceeded' }): FluxObject {
+  const history = [{ lastReconciled: `2026-01-02T${ended}Z`, lastReconciledStatus: status }];
+  const object = kustomization({ ...at2, status: { ...REAPPLYING, history } });
+  const managedFields = [{ manager: 'kubectl-replace', operation: 'Update', time: '2026-01-02T12:00:00Z' }] as never;
+  return { ...object, metadata: { ...object.metadata, managedFields } };
+}
 const before: ObservedDeployments = { deployed: [one], applied: 'main@sha1:1' };
 
 interface Row {
@@ -104,12 +112,7 @@ const rows: Row[] = [
     { deployed: [one], applied: 'main@sha1:2', reapplied: true },
     { deployed: [two], applied: 'main@sha1:3' },
   ),
-  row(
-    'Flux at work on a commit, after it has applied an older one with the present spec',
-    kustomization({ ...at2, status: { ...reconciling, lastAppliedRevision: 'main@sha1:1' } }),
-    before,
-    APPLIED,
-  ),
+  row('Flux at work on a commit, after it has applied an older one with the present spec', atWork({}), before, APPLIED),
   row(
     'Flux at work on a commit, after it has applied an older one with an earlier spec',
     kustomization({ ...at2, status: { ...reconciling, observedGeneration: 2, lastAppliedRevision: 'main@sha1:1' } }),
@@ -117,15 +120,13 @@ const rows: Row[] = [
     'as before',
   ),
   row(
-    'Flux at work, perhaps after an error in a readyExpr, for which it observes a spec that it has not applied',
-    kustomization({
-      ...at2,
-      spec: { dependsOn: [{ name: 'db' }, { name: 'cache', readyExpr: 'dep.status.ready' }] },
-      status: { ...reconciling, lastAppliedRevision: 'main@sha1:1' },
-    }),
+    'Flux at work, after it has only observed the spec, as it does when it adds its finalizer',
+    atWork({ ended: '11:59:59' }),
     before,
     'as before',
   ),
+  row('Flux at work, after an attempt that failed', atWork({ status: 'HealthCheckFailed' }), before, 'as before'),
+  row('Flux at work, without a history', kustomization({ ...at2, status: REAPPLYING }), before, 'as before'),
   row(
     'a commit that could not be applied',
     kustomization({ ...at2, status: { ...ready('main@sha1:1'), conditions: [{ type: 'Ready', status: 'False' }] } }),
