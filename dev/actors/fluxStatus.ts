@@ -40,6 +40,16 @@ export function appliedStatus(flux: Pick<User, 'now'>, seen: AnyObject, revision
     observedGeneration: generation,
     lastAppliedRevision: revision,
     lastAttemptedRevision: revision,
+    history: [
+      {
+        digest: revision,
+        firstReconciled: now(flux),
+        lastReconciled: now(flux),
+        lastReconciledDuration: '1s',
+        lastReconciledStatus: ready.reason,
+        totalReconciliations: 1,
+      },
+    ],
     ...echo(seen),
     conditions: conditions(live, [ready]).filter(({ type }) => type !== 'Reconciling'),
   };
