@@ -8,8 +8,8 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts';
 import { boundLabel } from '../../../core/binding/bindingSpec.ts';
 import { mutateRollout, validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
-import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
-import { send } from '../../support/admission.ts';
+import { object, rollout } from '../../hooks/rollout/call.ts';
+import { admitted } from './call.ts';
 
 export const T = '2026-03-01T12:00:00Z';
 export const entry = (id: number, tag: string, appliedTime: string | undefined = T) => ({
@@ -51,11 +51,11 @@ interface Case {
 
 /** The webhooks' answers, and the stored object. */
 export async function ask({ next, before, user = 'sre', may = ['sre own', 'sre bound'], objects = GATES }: Case) {
-  const oldObject = before === undefined ? rollout(own, next.status) : before;
-  const { message, events, ...answer } = await send(
+  const old = (before === undefined ? rollout(own, next.status) : before) ?? undefined;
+  const { message, events, ...answer } = await admitted(
     [mutateRollout, validateRollout],
-    { object: next, oldObject, user, uid: 'req-1' },
-    { now: NOW, objects, may: may.map((each) => each.replace(' ', ' bypass team-a/')) },
+    { object: next, old, user },
+    { objects, may: may.map((each) => each.replace(' ', ' bypass team-a/')) },
   );
   const annotations = answer.object?.metadata.annotations ?? {};
   return {

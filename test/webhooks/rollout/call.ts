@@ -1,35 +1,27 @@
-import type { AdmissionRequest } from '../../../api/admission.ts';
+import type { AnyObject } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts';
-import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
-import { requestOf } from '../../../dev/fakes/requests.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
-import { NOW, type object, rollout } from '../../hooks/rollout/call.ts';
-import { send } from '../../support/admission.ts';
+import { NOW, rollout } from '../../hooks/rollout/call.ts';
+import { type Context, send } from '../../support/admission.ts';
 
 export const P = 'rollout.kuberik.com/';
 
-export interface Write {
-  object?: unknown;
-  old?: unknown;
-  user?: string;
-  uid?: string;
-  dryRun?: boolean;
+export interface Write<T = AnyObject> extends Omit<Parameters<typeof send<AnyObject>>[1], 'object' | 'oldObject'> {
+  object?: T | undefined;
+  old?: T | undefined;
 }
 
-export function write({ object, old, user = 'alice', uid = 'req-1', dryRun = false }: Write): AdmissionRequest {
-  const objects = { object: (object ?? null) as never, oldObject: (old ?? null) as never };
-  return requestOf({ ...objects, uid, userInfo: { username: user }, dryRun });
-}
-
-export function call(objects: ReturnType<typeof object>[] = [], may = false) {
-  const { call: webhookCall, events } = fakeWebhookCall({
-    now: NOW,
-    objects,
-    access: { may: async () => may },
-    settings: { metacontrollerUser: 'metacontroller' },
-  });
-  return { webhookCall, events };
-}
+/** The answer to a write of a Rollout, or of an object about one. */
+export const admitted = <T extends AnyObject>(
+  handlers: Parameters<typeof send>[0],
+  { object, old: oldObject, ...of }: Write<T>,
+  { settings, ...context }: Context = {},
+) =>
+  send<T>(
+    handlers,
+    { uid: 'req-1', ...of, object, oldObject },
+    { now: NOW, settings: { metacontrollerUser: 'metacontroller', ...settings }, ...context },
+  );
 
 export function annotated(
   annotations: Record<string, string>,
@@ -40,7 +32,4 @@ export function annotated(
   return { ...base, metadata: { ...base.metadata, annotations } };
 }
 
-export async function stored({ object, old: oldObject, ...of }: Write): Promise<Record<string, string> | undefined> {
-  const answer = await send(mutateRollout, { uid: 'req-1', ...of, object, oldObject } as never, { now: NOW });
-  return answer.object!.metadata.annotations;
-}
+export const stored = async (write: Write) => (await admitted(mutateRollout, write)).object!.metadata.annotations;

@@ -3,7 +3,7 @@ import type { Rollout } from '../../../api/types.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { NOW, rollout } from '../../hooks/rollout/call.ts';
-import { call, write } from './call.ts';
+import { admitted } from './call.ts';
 
 const AT = formatTime(NOW);
 
@@ -23,14 +23,14 @@ describe('spec.initialVersion', () => {
     const of = (initialVersion: string | undefined) => rollout(initialVersion === undefined ? {} : { initialVersion });
     const old = { ...of(from), ...(status && { status }) };
     // The API server drops the status of a write of the object.
-    const result = await validateRollout(write({ object: { ...of(to), status: ran }, old }), call().webhookCall);
+    const result = await admitted(validateRollout, { object: { ...of(to), status: ran }, old });
     expect(result.allowed).toBe(isAllowed);
     if (!result.allowed) expect(result.message).toContain('spec.initialVersion "');
   });
 
   it('may be set when the Rollout is created', async () => {
     const object = rollout({ initialVersion: '1.0.0' });
-    expect(await validateRollout(write({ object }), call().webhookCall)).toMatchObject({ allowed: true });
+    expect(await admitted(validateRollout, { object })).toMatchObject({ allowed: true });
   });
 
   it.each([
@@ -41,7 +41,7 @@ describe('spec.initialVersion', () => {
   ])('gateFirstDeployment false $title', async ({ before, after, refused }) => {
     const of = (first: boolean | undefined) =>
       rollout({ initialVersion: '1.0.0', ...(first !== undefined && { gateFirstDeployment: first }) });
-    const result = await validateRollout(write({ object: of(after), old: of(before) }), call().webhookCall);
+    const result = await admitted(validateRollout, { object: of(after), old: of(before) });
     expect(result.allowed).toBe(!refused);
     if (!result.allowed) expect(result.message).toContain('spec.gateFirstDeployment cannot become false');
   });

@@ -1,10 +1,11 @@
 /** A reference to a missing Gate: allowed writes of it and of the Rollout. */
 import { describe, expect, it } from 'vitest';
+import type { AnyObject } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { boundLabel } from '../../../core/binding/bindingSpec.ts';
 import { validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { object, rollout } from '../../hooks/rollout/call.ts';
-import { call, write } from './call.ts';
+import { admitted } from './call.ts';
 
 const gates = [{ name: 'freeze' }];
 const closed = object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', 'freeze', { default: 'closed' });
@@ -26,15 +27,15 @@ const binding = {
   metadata: { namespace: 'team-a', name: 'web', labels: { [boundLabel('app')]: '' } },
 };
 
-const decide = async (next: Rollout | undefined, old: Rollout | undefined, objects: object[] = []) =>
-  validateRollout(write({ object: next, old }), call([namespace, ...objects] as never).webhookCall);
+const decide = (next: Rollout | undefined, old: Rollout | undefined, objects: AnyObject[] = []) =>
+  admitted(validateRollout, { object: next, old }, { objects: [namespace, ...objects] });
 
 describe.each<[string, (old: Rollout) => Rollout | undefined]>([
   ['taking the reference back', (old) => ({ ...old, spec: { ...old.spec, gates: [] } }) as Rollout],
   ['deleting the Rollout', () => undefined],
   ['an owner', owned],
 ])('%s', (_, next) => {
-  const result = async (status: RolloutStatus, objects: object[] = []) => {
+  const result = async (status: RolloutStatus, objects: AnyObject[] = []) => {
     const old = rollout({ gates }, status);
     return (await decide(next(old), old, objects)).allowed;
   };
@@ -43,7 +44,7 @@ describe.each<[string, (old: Rollout) => Rollout | undefined]>([
     expect(await result(record(false))).toBe(true);
   });
 
-  it.each<[string, RolloutStatus, object[]]>([
+  it.each<[string, RolloutStatus, AnyObject[]]>([
     ['there was one: it may be on its way to be created again', record(true), []],
     ['there is one by now', record(false), [closed]],
   ])('is denied where %s', async (__, status, objects) => {

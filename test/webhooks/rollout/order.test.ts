@@ -2,10 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../../api/ports.ts';
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';
-import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
-import { NOW, rollout } from '../../hooks/rollout/call.ts';
-import { write } from './call.ts';
+import { rollout } from '../../hooks/rollout/call.ts';
+import { admitted } from './call.ts';
 
 type After = RolloutSpec['after'];
 
@@ -13,16 +12,8 @@ const named = (name: string, after: After = []) => rollout({ after }, undefined,
 const elsewhere = (object: Rollout, annotations: Record<string, string> = {}) =>
   ({ ...object, metadata: { ...object.metadata, namespace: 'team-b', annotations } }) as Rollout;
 
-async function decided(object: Rollout, objects: Rollout[], old?: Rollout, settings: Partial<Settings> = {}) {
-  const reads: string[] = [];
-  const { call } = fakeWebhookCall({ now: NOW, objects: objects as never[], settings });
-  const get: typeof call.cluster.get = (ref) => {
-    reads.push(ref.name);
-    return call.cluster.get(ref);
-  };
-  const decision = await validateRollout(write({ object, old }), { ...call, cluster: { ...call.cluster, get } });
-  return { ...decision, message: decision.allowed ? '' : decision.message, reads };
-}
+const decided = (object: Rollout, objects: Rollout[], old?: Rollout, settings?: Partial<Settings>) =>
+  admitted(validateRollout, { object, old }, { objects, settings });
 
 describe('spec.after', () => {
   it.each<[string, After, Rollout[], string]>([
@@ -110,6 +101,6 @@ describe('spec.after', () => {
     const chain = Array.from({ length: 10 }, (_, i) => named(`s${i}`, i < 9 ? [{ name: `s${i + 1}` }] : []));
     const { allowed, reads } = await decided(named('app', [{ name: 's0' }, { name: 's5' }]), chain);
     expect(allowed).toBe(true);
-    expect(reads.sort()).toEqual(chain.map(({ metadata }) => metadata.name).sort());
+    expect(reads.sort()).toEqual(chain.map(({ metadata }) => `rollouts/${metadata.name}`).sort());
   });
 });

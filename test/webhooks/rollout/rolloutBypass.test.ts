@@ -11,12 +11,13 @@ import {
 } from '../../../api/annotations.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { requestOf } from '../../../dev/fakes/requests.ts';
 import { mutate } from '../../../dev/sim/apiServer/admission.ts';
 import { reviewOf } from '../../../webhooks/response.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
 import { AT_7, ask, binding, entry, GATES, gateOf, HOTFIX, own, REASON, T } from './bypass.ts';
-import { annotated, P, write } from './call.ts';
+import { annotated, P } from './call.ts';
 
 describe('a new reason of a user who may bypass each closed Gate of the Rollout and of its bound objects', () => {
   it.each<[title: string, next: Rollout, deployment: string]>([
@@ -292,7 +293,7 @@ describe('another webhook that changes the Rollout after ours', () => {
     ],
   ])('loses nothing: %s', async (_, kept, text, next, before) => {
     const { call } = fakeWebhookCall({ now: NOW, objects: GATES, access: { may: async () => true }, settings: {} });
-    const request = write({ object: next, old: before, user: 'sre' });
+    const request = requestOf({ object: next, oldObject: before, userInfo: { username: 'sre' } } as never);
     const stored = await mutate(
       request,
       async (_path, each) => reviewOf(each, await mutateRollout(each, call)).response!,

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { RolloutStatus } from '../../../api/types.ts';
+import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { requestOf } from '../../../dev/fakes/requests.ts';
 import { compile } from '../../../dev/sim/apiServer/cel.ts';
 import {
   mutateRolloutStatus,
@@ -13,7 +15,7 @@ import {
 import { object, rollout } from '../../hooks/rollout/call.ts';
 import { objectIn } from '../../manifests/files.ts';
 import { costInReadings } from '../../support/cost.ts';
-import { annotated, call, write } from './call.ts';
+import { admitted, annotated } from './call.ts';
 
 describe('mutate/rollout-status', () => {
   const ours: RolloutStatus = {
@@ -32,11 +34,8 @@ describe('mutate/rollout-status', () => {
     ],
   };
   const accept = async (status: RolloutStatus | undefined, user = 'dashboard', before: RolloutStatus | null = ours) => {
-    const result = await mutateRolloutStatus(
-      write({ object: rollout({}, status), old: rollout({}, before ?? undefined), user }),
-      call().webhookCall,
-    );
-    return result.allowed ? result.object?.status : undefined;
+    const write = { object: rollout({}, status), old: rollout({}, before ?? undefined), user };
+    return (await admitted(mutateRolloutStatus, write)).object?.status;
   };
 
   it('counts on for a writer without revisions, and restores the fields that it dropped', async () => {
@@ -56,9 +55,9 @@ describe('mutate/rollout-status', () => {
       version: { tag: 'v' },
     }));
     const object = rollout({}, { history: [{ id: 10_001, timestamp: 't', version: { tag: 'v' } }, ...entries] });
-    const request = write({ object, old: rollout({}, { revision: 1, history: entries }), user: 'dashboard' });
-    const { webhookCall } = call();
-    expect(costInReadings(request, () => mutateRolloutStatus(request, webhookCall))).toBeLessThan(4);
+    const request = requestOf({ object, oldObject: rollout({}, { revision: 1, history: entries }) } as never);
+    const { call } = fakeWebhookCall({ now: 0 });
+    expect(costInReadings(request, () => mutateRolloutStatus(request, call))).toBeLessThan(4);
   });
 
   it('leaves an entry without a version to the schema', async () => {
@@ -152,9 +151,9 @@ describe('mutate/rollout-status', () => {
   });
 
   it('keeps a status that does not change, and leaves Metacontroller alone', async () => {
-    expect(await accept(ours)).toBeUndefined();
+    expect(await accept(ours)).toEqual(ours);
     expect(await accept({ ...ours, revision: undefined as never })).toEqual(ours);
-    expect(await accept({ title: 'x' }, 'metacontroller')).toBeUndefined();
+    expect(await accept({ title: 'x' }, 'metacontroller')).toEqual({ title: 'x' });
   });
 });
 
@@ -176,12 +175,12 @@ describe('validate/rollout-status, behind a closed Gate', () => {
   ) => {
     const before = annotated(annotations, spec, { history: old });
     const after = annotated(annotations, spec, { history });
-    const { webhookCall, events } = call([freeze], may);
-    const result = await validateRolloutStatus(
-      { ...write({ object: after, old: before, user }), subResource: 'status' },
-      webhookCall,
-    );
-    return { result, events };
+    const write = { object: after, old: before, user, subResource: 'status' };
+    const result = await admitted(validateRolloutStatus, write, {
+      objects: [freeze],
+      may: may ? [`${user} bypass`] : [],
+    });
+    return { result, events: result.events };
   };
 
   it.each([

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../api/types.ts';
+import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { rolloutWarnings } from '../../../webhooks/rollout/rolloutWarnings.ts';
-import { rollout } from '../../hooks/rollout/call.ts';
-import { annotated, call, P } from './call.ts';
+import { NOW, rollout } from '../../hooks/rollout/call.ts';
+import { annotated, P } from './call.ts';
 
 const entry = (tag: string) => ({ version: { tag }, timestamp: '2026-01-01T00:00:00Z' });
 const status: RolloutStatus = {
@@ -23,5 +24,5 @@ it.each([
     'force-deploy: version 0.9.0 is no longer an available release and waits: set spec.wantedVersion to deploy it',
   ],
 ])('a version of the history that is no longer available: %s', async (_, next, warning) => {
-  expect(await rolloutWarnings(next, rollout({}, status), call().webhookCall)).toEqual([warning]);
+  expect(await rolloutWarnings(next, rollout({}, status), fakeWebhookCall({ now: NOW }).call)).toEqual([warning]);
 });

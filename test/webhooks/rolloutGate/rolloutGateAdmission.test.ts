@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import type { AnyObject } from '../../../api/kubernetes.ts';
 import { mutateRolloutGate, validateRolloutGate } from '../../../webhooks/rolloutGate/rolloutGateAdmission.ts';
 import { object } from '../../hooks/rollout/call.ts';
 import { write as send, type Write } from '../gate/call.ts';
-import { call, P, write } from '../rollout/call.ts';
+import { admitted, P } from '../rollout/call.ts';
 
 describe('mutate/rolloutgate', () => {
   it('labels a gate with its Rollout, shortened where the name is too long', async () => {
     const gate = (name: string) =>
       object('kuberik.com/v1alpha1', 'RolloutGate', 'g', { rolloutRef: { name }, passing: true });
     const labelOf = async (name: string) => {
-      const result = await mutateRolloutGate(write({ object: gate(name) }), call().webhookCall);
-      return result.allowed ? result.object?.metadata.labels?.[`${P}rollout-name`] : undefined;
+      const { object } = await admitted(mutateRolloutGate, { object: gate(name) });
+      return object?.metadata.labels?.[`${P}rollout-name`];
     };
     expect(await labelOf('app')).toBe('app');
     expect((await labelOf('a'.repeat(253)))!.length).toBe(63);
@@ -23,9 +24,8 @@ describe('the user who changes a list', () => {
     const made = object('kuberik.com/v1alpha1', 'RolloutGate', 'qa', { rolloutRef: { name: 'app' }, ...more });
     return { ...made, metadata: { ...made.metadata, annotations } };
   };
-  const stored = async (next: object, old: object | undefined, user = 'alice') => {
-    const result = await mutateRolloutGate(write({ object: next, old, user }), call().webhookCall);
-    return (result.allowed && result.object ? result.object : (next as ReturnType<typeof gate>)).metadata.annotations;
+  const stored = async (next: AnyObject, old: AnyObject | undefined, user = 'alice') => {
+    return (await admitted(mutateRolloutGate, { object: next, old, user })).object!.metadata.annotations;
   };
   const reason = { [`${P}reason`]: 'tested, QA-88' };
 
