@@ -60,6 +60,7 @@ async function main(): Promise<void> {
     now: () => Date.now(),
     monotonic: () => performance.now(),
     log,
+    metrics,
   });
   const calls = createCalls(parts, () => clock.time());
   await clock.check();

@@ -1,5 +1,5 @@
 /** Prometheus metrics of this process, at `/metrics` of the hooks' port. */
-import { Counter, collectDefaultMetrics, Histogram, Registry } from '@prometheus-io/client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import { COUNTERS, type CounterName, DURATIONS, type DurationName } from '../api/metrics.ts';
 import type { Metrics } from '../api/ports.ts';
 import { Lru } from './lru.ts';
@@ -10,6 +10,8 @@ const MAX_COUNTED_KEYS = 2000;
 export interface ServedMetrics extends Metrics {
   /** Starts timing a request. The returned function stops, and records the time. */
   request(route: string): (outcome: string) => void;
+  /** Seconds by which this clock is ahead of the API server's. */
+  clockAhead(seconds: number): void;
   text(): Promise<string>;
   contentType: string;
 }
@@ -22,6 +24,11 @@ export function createMetrics(): ServedMetrics {
     help: 'Time to answer a request of Metacontroller (/hooks/) or the API server (/admission/), by route and outcome',
     labelNames: ['route', 'outcome'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers: [register],
+  });
+  const clock = new Gauge({
+    name: 'rollout_hooks_clock_ahead_seconds',
+    help: "Seconds by which the replica's clock is ahead of the API server's; negative if it is behind. By more than a minute, the replica is not ready",
     registers: [register],
   });
   const names = Object.keys(COUNTERS) as CounterName[];
@@ -41,6 +48,7 @@ export function createMetrics(): ServedMetrics {
       const end = seconds.startTimer({ route });
       return (outcome) => end({ outcome });
     },
+    clockAhead: (ahead) => clock.set(ahead),
     count({ name, labels, times = 1, key }) {
       if (!isRepeated(name, key)) counters.get(name)!.inc({ ...labels }, times);
     },

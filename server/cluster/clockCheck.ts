@@ -5,6 +5,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { SERVER_LIMITS } from '../http/serverLimits.ts';
 import type { Logger } from '../log.ts';
+import type { ServedMetrics } from '../servedMetrics.ts';
 import type { Transport } from './transport.ts';
 
 const CHECK_MS = 10_000;
@@ -17,6 +18,7 @@ interface ClockCheckOptions {
   /** Milliseconds of a clock that nobody sets. */
   monotonic(): number;
   log: Pick<Logger, 'info' | 'error'>;
+  metrics: Pick<ServedMetrics, 'clockAhead'>;
 }
 
 interface ClockCheck {
@@ -35,7 +37,7 @@ class ClockError extends Error {
   readonly status = 500;
 }
 
-export function createClockCheck({ transport, now, monotonic, log }: ClockCheckOptions): ClockCheck {
+export function createClockCheck({ transport, now, monotonic, log, metrics }: ClockCheckOptions): ClockCheck {
   const offset = () => now() - monotonic();
   // Until the first answer of an API server this clock counts as right.
   let checked = { difference: 0, offset: offset() };
@@ -47,6 +49,7 @@ export function createClockCheck({ transport, now, monotonic, log }: ClockCheckO
       checked = { difference: differenceOf(at, sent, now()), offset: offset() };
     };
     await transport.send({ path: '/version', dated }).catch(() => undefined);
+    metrics.clockAhead(difference() / 1000);
     const found = problem();
     if (found && !wasWrong) log.error(`not ready: ${found}`);
     if (!found && wasWrong) log.info('ready: the clock is right again');
@@ -54,7 +57,8 @@ export function createClockCheck({ transport, now, monotonic, log }: ClockCheckO
   };
 
   // With the time by which the clock was set since the check: until the next one, Gates would open too early.
-  const problem = () => problemOf(checked.difference + offset() - checked.offset);
+  const difference = () => checked.difference + offset() - checked.offset;
+  const problem = () => problemOf(difference());
 
   const time = () => {
     const found = problem();

@@ -112,6 +112,8 @@ it('a replica whose clock differs from the API server’s is not ready, and deci
   const body = JSON.stringify({ parent, children: {}, related: {}, finalizing: false });
   const sync = await fetch(`http://127.0.0.1:${hooksPort}/hooks/gate/sync`, { method: 'POST', body });
   expect([sync.status, await sync.text()]).toEqual([429, reason]);
+  const metrics = await fetch(`http://127.0.0.1:${hooksPort}/metrics`);
+  expect(await metrics.text()).toMatch(/^rollout_hooks_clock_ahead_seconds 3[56]\d\d/m);
 });
 
 describe('a certificate that is replaced', () => {

@@ -22,6 +22,7 @@ function setup() {
     now: () => own.now,
     monotonic: () => own.monotonic,
     log: createLog('silent'),
+    metrics: { clockAhead: () => {} },
   });
   const after = async (offset: number | undefined) => {
     api.offset = offset;
