@@ -101,12 +101,14 @@ function untilFetched(
   state: ObjectState | undefined,
   open: ObjectState | undefined,
 ): Suspension {
-  const begins = state?.is === 'closed' && previous !== undefined && applierOf(write.object) !== undefined;
+  const begins = state?.is === 'closed' && previous !== undefined;
   const opening: ObjectState | undefined = begins ? { is: 'opening', since: write.now } : open;
+  const awaited = state?.is === 'opening' ? state : opening;
   return {
     suspend: true,
     previous: previous === undefined ? previousAtFirstSuspension(write) : (requestedValue(write) ?? previous),
-    state: state?.is === 'opening' ? state : opening,
+    // The decorator writes `open` on an object without an applier, and would write it in each sync.
+    state: applierOf(write.object) ? awaited : open,
   };
 }
 

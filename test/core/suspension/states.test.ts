@@ -205,7 +205,9 @@ describe.each(PAIRS)('%s, %s', (stored, write) => {
   });
 });
 
-it.each(Object.keys(WRITES))('an object that nothing applies waits for no apply: CLOSED, %s', (write) => {
-  expect(stateAfter('CLOSED', write, { labels: {} })).toMatch(/^open$/i);
-  expect(stateAfter('CLOSED', write, { labels: {}, isFetching: true })).toMatch(/^OPEN( \(false\))?$/);
+describe.each(['CLOSED', 'OPENING'])('an object that nothing applies waits for no apply: %s', (stored) => {
+  it.each(Object.keys(WRITES))('%s', (write) => {
+    expect(stateAfter(stored, write, { labels: {} })).toMatch(/^open$/i);
+    expect(stateAfter(stored, write, { labels: {}, isFetching: true })).toMatch(/^OPEN( \(false\))?$/);
+  });
 });
