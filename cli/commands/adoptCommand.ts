@@ -86,14 +86,21 @@ The command finds the version in spec.postBuild.substitute or spec.ref.tag, and 
 };
 
 async function readAdopted(cluster: Cluster, text: string): Promise<FluxObject> {
+  // A name alone would be that of a Rollout.
+  if (!text.includes('/')) throw notAdoptable(text);
   const { kind, object } = await readTarget(cluster, text);
   if (kind === 'Kustomization' || kind === 'OCIRepository') return object as FluxObject;
-  const chart =
+  throw notAdoptable(
+    text,
     kind === 'HelmRelease'
       ? ' The version of a HelmRelease is that of its chart: adopt the OCIRepository in its spec.chartRef.'
-      : '';
-  throw new Problem(
-    `'${text}' cannot be put under a Rollout: expected kustomization/NAME or ocirepository/NAME.${chart}`,
+      : '',
+  );
+}
+
+function notAdoptable(text: string, hint = ''): Problem {
+  return new Problem(
+    `'${text}' cannot be put under a Rollout: expected kustomization/NAME or ocirepository/NAME.${hint}`,
     EXIT.usage,
   );
 }

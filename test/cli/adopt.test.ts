@@ -143,6 +143,13 @@ it.each<[what: string, words: string, objects: Stored[], code: number, text: Reg
     /^'gate\/app' cannot be put under a Rollout: expected kustomization\/NAME or ocirepository\/NAME\.\n$/,
   ],
   [
+    'a name without a kind',
+    'app',
+    [],
+    2,
+    /^'app' cannot be put under a Rollout: expected kustomization\/NAME or ocirepository\/NAME\.\n$/,
+  ],
+  [
     'a HelmRelease',
     'helmrelease/app',
     [objectOf('HelmRelease', { metadata, spec: {} } as never)] as Stored[],
