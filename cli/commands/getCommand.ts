@@ -99,7 +99,9 @@ async function show(context: Context, cluster: Cluster, which: RolloutSelection,
     : showForPrograms(context, cluster, which, format));
   if (shown === 0 && format !== 'json' && format !== 'yaml') {
     const where = which.everywhere ? 'any namespace' : `namespace '${cluster.namespace}'`;
-    context.terminal.note(`There are no Rollouts in ${where}.`);
+    const labels = which.selector ? ` with the labels '${which.selector}'` : '';
+    context.terminal.note(`There are no Rollouts${labels} in ${where}.`);
+    if (labels) return EXIT.ok;
     const everywhere = which.everywhere ? '' : 'To list those of all namespaces:\n  kubectl rollouts get -A\n';
     const adopt = 'To adopt a running application under one:\n  kubectl rollouts adopt kustomization/my-app';
     context.terminal.noteText(forSameCluster(everywhere + adopt, context.flags));

@@ -281,6 +281,11 @@ describe('a missing object', () => {
       "There are no Rollouts in namespace 'kube-public'.\nTo list those of all namespaces:\n  kubectl rollouts get -A\nTo adopt a running application under one:\n  kubectl rollouts adopt kustomization/my-app\n",
     ]);
   });
+
+  it('labels that no Rollout has', async () => {
+    const { code, err } = await typed(['get', '-A', '-l', 'team=none'], []);
+    expect([code, err]).toEqual([0, "There are no Rollouts with the labels 'team=none' in any namespace.\n"]);
+  });
 });
 
 describe('completion', () => {
