@@ -18,7 +18,7 @@ export function History({ application, rights }: { application: Application; rig
   const { history, pin } = application;
   return (
     <>
-      {pin && (
+      {pin?.from !== undefined && (
         <p>
           <Sentence text={`${pinText(pin)}.`} />
         </p>
