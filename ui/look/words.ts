@@ -43,11 +43,19 @@ export const OUTCOMES: Record<Outcome, Look> = {
 
 /** The states of other objects. */
 export const EXPLAINED: Record<ExplainedState, Look> = {
-  free: { text: 'Free', icon: 'done', tone: 'good' },
+  free: { text: 'OK', icon: 'done', tone: 'good' },
   held: { text: 'Held', icon: 'gate', tone: 'held' },
   underWay: { text: 'In progress', icon: 'rolling', tone: 'busy' },
   failed: { text: 'Failed', icon: 'failed', tone: 'bad' },
 };
+
+const BLOCKING_KINDS: readonly string[] = ['RolloutGate', 'RolloutBudget', 'ClusterRolloutBudget'];
+
+/** The state of an object: a Flux object is held, and a RolloutGate or a budget blocks versions. */
+export function explainedLook(kind: string, state: ExplainedState): Look {
+  const isBlocking = state === 'held' && BLOCKING_KINDS.includes(kind);
+  return isBlocking ? { ...EXPLAINED.held, text: 'Blocks' } : EXPLAINED[state];
+}
 
 export const STEPS: Record<StepState, Pick<Look, 'text' | 'tone'>> = {
   passed: { text: 'passed', tone: 'good' },

@@ -9,7 +9,7 @@ import { GatePanels, gateLook } from '../gates/GatePanels.tsx';
 import { Badge } from '../look/Badge.tsx';
 import { Panel } from '../look/Panel.tsx';
 import { Table } from '../look/Table.tsx';
-import { EXPLAINED } from '../look/words.ts';
+import { explainedLook } from '../look/words.ts';
 import { ActionDialog } from '../parts/ActionDialog.tsx';
 import { Actions } from '../parts/Actions.tsx';
 import { Facts } from '../parts/Facts.tsx';
@@ -38,7 +38,7 @@ export function ObjectPage({ kind, id }: { kind: string; id: string }) {
 function One({ data, gate }: { data: ObjectPageData; gate: GateView | undefined }) {
   const { object, headline, state, causes, next, unread, details, yaml, rights, approvals } = data;
   const actions = withOwnApprovals(data.actions, hello.value?.user);
-  const look = gate ? gateLook(gate) : EXPLAINED[state];
+  const look = gate ? gateLook(gate) : explainedLook(object.kind, state);
   const crumbs: [string, string?][] =
     object.kind === 'Gate'
       ? [['Gates', linkTo.gates], [object.namespace]]
