@@ -14,7 +14,7 @@ import { STATES } from '../look/words.ts';
 import { ActionDialog } from '../parts/ActionDialog.tsx';
 import { Actions } from '../parts/Actions.tsx';
 import { Item, ItemHead } from '../parts/Item.tsx';
-import { TrackBar, trackText } from '../parts/TrackBar.tsx';
+import { TrackBar, trackText, trackTone } from '../parts/TrackBar.tsx';
 import { Why } from '../parts/Why.tsx';
 import { now } from '../state/clock.ts';
 import { cluster } from '../state/cluster.ts';
@@ -88,7 +88,7 @@ function Banner({ data: { application, actions, rights } }: { data: ApplicationP
       <div class="line banner-head">
         <h2>{headline}</h2>
         {track && (
-          <div class="line banner-track">
+          <div class={`line banner-track tone-${trackTone(track)}`}>
             <TrackBar track={track} />
             <span>{trackText(track, now.value)}</span>
           </div>

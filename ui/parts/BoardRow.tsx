@@ -9,7 +9,7 @@ import { clusters } from '../state/cluster.ts';
 import { linkTo } from '../state/route.ts';
 import { Sentence } from './Sentence.tsx';
 import { Ago, For, Until } from './Time.tsx';
-import { TrackBar, TrackHead, trackText } from './TrackBar.tsx';
+import { TrackBar, TrackHead, trackText, trackTone } from './TrackBar.tsx';
 
 interface BoardRowProps {
   row: Row;
@@ -120,7 +120,7 @@ function Next({ row: { track, runs, state, pinned } }: { row: Row }) {
   }
   return (
     <span class="row-track">
-      <span class="row-track-text">
+      <span class={`row-track-text tone-${trackTone(track)}`}>
         <span class="version clip" title={track.version}>
           {track.version}
         </span>

@@ -1,6 +1,7 @@
 /** The progress of a version. The current point is a ring that fills, or a barrier if the version is blocked. */
 import { TRACK, type Track } from '../../client/board/row.ts';
 import { ageText } from '../../client/explain/when.ts';
+import type { Tone } from '../look/words.ts';
 import { now } from '../state/clock.ts';
 
 const GAP = 46;
@@ -24,6 +25,11 @@ export function trackText({ at, halted, failed, until }: Track, time: number): s
   return left > 0 && (at === 'baking' || at === 'deploying') ? `${WORDS[at]}, ${ageText(left)} left` : WORDS[at];
 }
 
+/** The tone of a track and of its text. */
+export function trackTone({ failed, halted }: Track): Tone {
+  return failed ? 'bad' : halted ? 'held' : 'busy';
+}
+
 /** The names of the points, each above its own. */
 export function TrackHead() {
   return (
@@ -37,10 +43,15 @@ export function TrackHead() {
 
 export function TrackBar({ track }: { track: Track }) {
   const index = TRACK.indexOf(track.at);
-  const tone = track.failed ? 'bad' : track.halted ? 'held' : 'busy';
   const width = LEFT * 2 + GAP * (TRACK.length - 1);
   return (
-    <svg class={`track tone-${tone}`} width={width} height={Y * 2} viewBox={`0 0 ${width} ${Y * 2}`} aria-hidden="true">
+    <svg
+      class={`track tone-${trackTone(track)}`}
+      width={width}
+      height={Y * 2}
+      viewBox={`0 0 ${width} ${Y * 2}`}
+      aria-hidden="true"
+    >
       {TRACK.slice(1).map((point, i) => (
         <line
           key={point}
