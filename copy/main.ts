@@ -163,7 +163,7 @@ export async function runCopy(args: string[], outside: Outside): Promise<Result 
     const seconds = numberOf(options, 'timeout');
     const late = new CopyFailure(
       'Unavailable',
-      `the copy was not done within ${seconds} s; what the target has by now is not sent again`,
+      `the copy did not finish within ${seconds} s: start it again. Parts that the target has are not sent again`,
     );
     setTimeout(() => end.abort(late), seconds * 1000).unref();
     return report({ outcome: 'Copied', ...(await copy(options, { ...outside, say })) });

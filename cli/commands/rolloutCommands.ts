@@ -64,7 +64,7 @@ export const deployCommand = rolloutCommandOf('deploy', {
   description: `Deploys a version now, manually.
 
 It bypasses RolloutGates, HealthChecks and a running bake, but not closed Gates.
-Newer versions are candidates again after it. To stay on the version, use pin.`,
+Afterwards newer versions are candidates again. To stay on the version, use pin.`,
   version: 'required',
   examples: [
     ['a fix, at once', "deploy my-app 1.2.1 --reason 'INC-7: login is broken'"],
@@ -148,7 +148,7 @@ A version that was requested with deploy or bypass can be withdrawn until it is 
               `To withdraw an approval of ${version}, name the RolloutGate or Gate: rolloutgate/NAME or gate/NAME.`,
             );
       }
-      if (reason !== undefined) return badRequest('A withdrawn approval keeps no reason: leave --reason out.');
+      if (reason !== undefined) return badRequest('Withdrawing an approval records no reason: leave --reason out.');
       const gate = await readAnyGate(cluster, text);
       if (version === undefined) return badRequest('Name the version whose approval you withdraw.');
       const object = { kind: gate.kind as typeof kind, ...identityOf(gate) };

@@ -64,7 +64,7 @@ export const checkRights: Check = async (inputs) => {
     if (lacks.length > 0)
       findings.push(problem(ABOUT, `${user} isn't allowed to ${firstFew(lacks, 4)}`, 'apply its roles again', apply));
   }
-  return findingsOrFine(ABOUT, findings, 'our ServiceAccounts have what they need');
+  return findingsOrFine(ABOUT, findings, 'our ServiceAccounts have the rights that they need');
 };
 
 async function isAllowed(client: KubeClient, user: string, resourceAttributes: object): Promise<boolean> {

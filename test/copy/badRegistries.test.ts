@@ -193,7 +193,10 @@ describe('a registry that has trouble', () => {
     release();
     source.meddle = (request) => /manifests/.test(request.url!);
     const { code, result } = await copy({ more: ['--timeout', '1'] });
-    expect({ code, ...result }).toMatchObject({ code: 8, message: expect.stringContaining('not done within 1 s') });
+    expect({ code, ...result }).toMatchObject({
+      code: 8,
+      message: expect.stringContaining('did not finish within 1 s'),
+    });
   });
 });
 
