@@ -37,7 +37,7 @@ export function closedGateSentence({ key, ref, message }: ClosedGate): string {
 
 /** The condition's sentence about a closed Gate that is bypassed. */
 export function bypassedText({ key, ref, message }: ClosedGate): string {
-  if (!ref) return `Reconciliation continues by a bypass: ${message}.`;
+  if (!ref) return `Reconciliation continues by a bypass, although ${message}.`;
   return `Reconciliation continues although gate '${key}' is closed: it was bypassed.`;
 }
 
