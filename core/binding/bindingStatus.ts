@@ -154,12 +154,24 @@ function fieldState(
   const tracks = spec.target.kind === TRACKING_KIND;
   const writeBack = tracks ? undefined : entry?.writeBack;
   const has = { ...field, id, version, uid, ...(writeBack !== undefined && { writeBack }) };
-  // Git may have set another value after the deployment was applied.
-  const awaitsGit = writeBack !== undefined && !carries(spec.observed?.deployed, head);
-  if (!awaitsGit && carries(applied, head)) return { ...has, state: 'Applied' };
-  const gitText = awaitsGit ? `no commit has set it in Git yet (ImagePolicy '${writeBack}' selects it)` : undefined;
-  const why = tracks ? missingSourceText(spec, related.source, field.rollout) : gitText;
+  const isApplied = carries(applied, head);
+  // Git may have set another value after the deployment was applied, or a user while the webhook was not called.
+  const isKept = tracks || carries(spec.observed?.deployed, head);
+  if (isApplied && isKept) return { ...has, state: 'Applied' };
+  const why = tracks
+    ? missingSourceText(spec, related.source, field.rollout)
+    : otherValueText(writeBack, { isKept, isApplied });
   return { ...has, state: 'Waiting', ...(why !== undefined && { message: why }) };
+}
+
+/** Why the object doesn't have the version in its field; undefined if nothing but Flux's apply is awaited. */
+function otherValueText(
+  writeBack: string | undefined,
+  { isKept, isApplied }: Record<'isKept' | 'isApplied', boolean>,
+): string | undefined {
+  if (isKept) return undefined;
+  if (writeBack !== undefined) return `no commit has set it in Git yet (ImagePolicy '${writeBack}' selects it)`;
+  return isApplied ? 'another value was written while the webhook was not called' : undefined;
 }
 
 type Finding = Pick<Condition, 'status' | 'reason' | 'message'>;

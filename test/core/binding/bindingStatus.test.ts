@@ -126,6 +126,16 @@ const rows: Row[] = [
     before: { applied: [head] },
     ...applied,
   }),
+  row(
+    'Flux has applied another value since, which a user wrote while the webhook was down',
+    kustomization({ ...at2, substitute: { APP: '1.0.0' }, status: synced('main@sha1:1') }),
+    git,
+    {
+      before: { applied: [head] },
+      state: 'Waiting',
+      ready: ['Unknown', /apply my-app 1\.1\.0 \(2\): another value was written while the webhook was not called$/],
+    },
+  ),
   row('the proof of an older deployment is no proof', ofGit(), git, {
     before: { applied: [{ ...head, id: 1 }] },
     ...waits,
