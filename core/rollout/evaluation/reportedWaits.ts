@@ -19,7 +19,7 @@ import { requestedText } from './rolloutRequests.ts';
 import { approveRolloutGateCommand } from './versionApprovals.ts';
 
 /** A wait that DeploymentBlocked reports. */
-export interface ReportedWait extends Required<TextWithCommands> {
+export interface ReportedWait extends TextWithCommands {
   type: Blocker['type'];
   reason: string;
 }
@@ -45,10 +45,8 @@ export function reportedWaits(
   const reported = blockers.filter((each) => each.version === version && isReported(each));
   const waits = [...Map.groupBy(reported, ({ type }) => type).values()].flatMap(([first]): ReportedWait[] => {
     const { type, reason, until } = first!;
-    const found = SENTENCES[type]?.({ ...inputs, until });
-    if (found === undefined) return [];
-    const { text, commands = [] } = typeof found === 'string' ? { text: found } : found;
-    return [{ type, reason, text, commands }];
+    const sentence = SENTENCES[type]?.({ ...inputs, until });
+    return sentence ? [{ type, reason, ...sentence }] : [];
   });
   return [...health, ...waits];
 }
@@ -57,12 +55,12 @@ export function reportedWaits(
 export function waitsText(reported: readonly ReportedWait[]): { message: string; commands: CommandLine[] } {
   return {
     message: reported.map(({ text }) => text).join('. '),
-    commands: reported.flatMap(({ commands }) => commands),
+    commands: reported.flatMap(({ commands = [] }) => commands),
   };
 }
 
 function healthWait(check: HealthCheck): ReportedWait {
-  return { type: 'Health', reason: UNHEALTHY_HEALTH_CHECKS, text: unhealthyMessage(check), commands: [] };
+  return { type: 'Health', reason: UNHEALTHY_HEALTH_CHECKS, text: unhealthyMessage(check) };
 }
 
 /** Whether DeploymentBlocked reports the blocker. RolledBack reports a failure that is about to be rolled back. */
@@ -88,7 +86,7 @@ interface SentenceInputs {
 }
 
 /** The sentence of a kind of blocker. None if the wait has a condition of its own. */
-const SENTENCES: Partial<Record<Blocker['type'], (inputs: SentenceInputs) => string | TextWithCommands>> = {
+const SENTENCES: Partial<Record<Blocker['type'], (inputs: SentenceInputs) => TextWithCommands>> = {
   Gate: gatesText,
   Bake: bakeText,
   Failure: failureText,
@@ -132,15 +130,17 @@ function failureText({ rollout, version, head, moved }: SentenceInputs): TextWit
   };
 }
 
-function bakeText({ version, head, until }: SentenceInputs): string {
-  return `Version ${version} waits for the bake of ${head?.version.tag}${until === undefined ? '' : ` until ${until}`}`;
+function bakeText({ version, head, until }: SentenceInputs): TextWithCommands {
+  const end = until === undefined ? '' : ` until ${until}`;
+  return { text: `Version ${version} waits for the bake of ${head?.version.tag}${end}` };
 }
 
-function ageText({ version, until }: SentenceInputs): string {
-  return `Version ${version} waits until ${until}: spec.minimumReleaseAge counts from the release's discovery`;
+function ageText({ version, until }: SentenceInputs): TextWithCommands {
+  const text = `Version ${version} waits until ${until}: spec.minimumReleaseAge counts from the release's discovery`;
+  return { text };
 }
 
-function copyText({ version, by, evaluation: { copy } }: SentenceInputs): string {
+function copyText({ version, by, evaluation: { copy } }: SentenceInputs): TextWithCommands {
   const message = copy && copy.progress.state !== 'Copied' ? copy.progress.message : '';
-  return `Version ${version}${by} waits for its copy to ${copy?.url}: ${message}`;
+  return { text: `Version ${version}${by} waits for its copy to ${copy?.url}: ${message}` };
 }
