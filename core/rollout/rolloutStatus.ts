@@ -23,7 +23,7 @@ import { handledRequests } from './evaluation/rolloutRequests.ts';
 import { approvalProgress, type RequiredApprovals } from './evaluation/versionApprovals.ts';
 import { MAX_LISTED_RELEASES } from './release/candidates.ts';
 import { boundedReleases } from './release/retention.ts';
-import { fitStatus, type LeftOut } from './statusSize.ts';
+import { fitStatus } from './statusSize.ts';
 
 /** Characters, as in the CRD. */
 const MAX_VERSION = 128;
@@ -123,7 +123,7 @@ function wasDeployed({ appliedTime, bakeStatus }: HistoryEntry): boolean {
 }
 
 /** The first blockers, for `status.blockers`. */
-function listBlockers(all: readonly Blocker[]): { blockers: Blocker[]; leftOut: LeftOut } {
+function listBlockers(all: readonly Blocker[]): { blockers: Blocker[]; leftOut: string[] } {
   const blockers = all.slice(0, LIMITS.listedBlockers).map(storedBlocker);
   const leftOut =
     all.length > blockers.length ? [`status.blockers has ${blockers.length} of ${all.length} entries`] : [];
@@ -156,7 +156,7 @@ function gateSummaries(
   observed: Observed,
   evaluation: Evaluation,
   now: EpochMs,
-): { gates: GateSummary[]; leftOut: LeftOut } {
+): { gates: GateSummary[]; leftOut: string[] } {
   const pending = evaluation.choice.version;
   const closed = closedGates(observed, evaluation, now).slice(0, MAX_CLOSED_GATES);
   const requested = new Map(evaluation.requiredApprovals.map((each) => [each.gate.metadata.name ?? '', each]));

@@ -10,9 +10,6 @@ import { setCondition, trueCondition } from '../kube/conditions.ts';
 import { goJsonBytes } from '../kube/json.ts';
 import { LIMITS } from '../limits.ts';
 
-/** The parts that a status lacks, a clause each. */
-export type LeftOut = readonly string[];
-
 const FEW_ENTRIES = 20;
 const FEW_TAGS = 5;
 /** Characters of a message in `status.gates`, and of a condition. */
@@ -73,9 +70,9 @@ function tagsOf(releases: readonly VersionInfo[]): VersionInfo[] {
 
 /**
  * The status, shortened until it can be stored.
- * @param leftOut the parts that it lacks already
+ * @param leftOut the parts that it lacks already, a clause each
  */
-export function fitStatus(status: RolloutStatus, leftOut: LeftOut, now: EpochMs): RolloutStatus {
+export function fitStatus(status: RolloutStatus, leftOut: readonly string[], now: EpochMs): RolloutStatus {
   const shortened = [...leftOut];
   let next = status;
   for (const { what, shorten } of STEPS) {
