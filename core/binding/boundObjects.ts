@@ -11,7 +11,7 @@ import { bindingGates } from '../gate/gateRefs.ts';
 import type { SelectingGates } from '../gate/gateSelection.ts';
 import { objectName } from '../kube/names.ts';
 import { objectsOfRollout } from '../managedField/managedFields.ts';
-import { gatesToEvaluate, type RefRules, requiredGates } from '../objectGates/objectGates.ts';
+import { type RefRules, requiredByObject } from '../objectGates/objectGates.ts';
 import { boundLabel } from './bindingSpec.ts';
 
 /**
@@ -126,7 +126,7 @@ function withStored(bindings: readonly FluxBinding[], bound: readonly BoundObjec
 }
 
 function withCurrentGates(bound: BoundObject, selectors: SelectingGates, rules: RefRules): FluxBinding {
-  const gates = bindingGates(gatesToEvaluate(requiredGates(bound.object, selectors, rules)));
+  const gates = bindingGates(requiredByObject(bound.object, selectors, rules));
   const { spec, ...own } = storedOrUnseen(bound);
   return { ...own, spec: { ...spec!, gates } };
 }

@@ -58,23 +58,24 @@ export function gatesNamedBy({ spec, metadata }: Rollout): NamespacedName[] {
   return (spec?.gates ?? []).map(({ name, namespace }) => ({ namespace: namespace || metadata.namespace || '', name }));
 }
 
-export interface GateRef extends NamespacedName {
+/** A Gate in `spec.gates` of a FluxBinding. */
+interface BindingGateRef extends NamespacedName {
   /** Whether the Gate selects the object; otherwise the object names the Gate. */
   selected?: boolean;
 }
 
 /** What the object of a FluxBinding requires. */
-export function requiredByBinding(spec: FluxBindingSpec | undefined): RequiredGates<GateRef> {
+export function requiredByBinding(spec: FluxBindingSpec | undefined): RequiredGates<BindingGateRef> {
   return requiredIn((spec?.gates ?? []).map(({ gate, ...ref }) => ({ ...ref, name: gate })));
 }
 
 /** The Gates that the object of a FluxBinding requires, without a limit that it exceeds. */
-export function gatesOfBinding(spec: FluxBindingSpec | undefined): GateRef[] {
+export function gatesOfBinding(spec: FluxBindingSpec | undefined): BindingGateRef[] {
   return requiredByBinding(spec).refs;
 }
 
 /** `spec.gates` of a FluxBinding. */
-export function bindingGates({ refs, limit }: RequiredGates<GateRef>): NonNullable<FluxBindingSpec['gates']> {
+export function bindingGates({ refs, limit }: RequiredGates<BindingGateRef>): NonNullable<FluxBindingSpec['gates']> {
   return [
     ...(limit ? [{ namespace: '', gate: limit }] : []),
     ...refs.map(({ name, ...ref }) => ({ ...ref, gate: name })),

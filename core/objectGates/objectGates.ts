@@ -70,8 +70,16 @@ function selectingGates(
   return found;
 }
 
-/** The Gates that the object names, and those that select it. */
-export function requiredGates(object: FluxObject, selectors: SelectingGates, rules: RefRules): GateRefs {
+/** What the object requires: beyond a limit, no Gates. */
+export function requiredByObject(object: FluxObject, selectors: SelectingGates, rules: RefRules): RequiredGates {
+  return gatesToEvaluate(gateRefsOf(object, selectors, rules));
+}
+
+function gatesToEvaluate({ named, selecting, limit }: GateRefs): RequiredGates {
+  return { refs: limit ? [] : uniqueRefs([...named, ...selecting]), limit };
+}
+
+function gateRefsOf(object: FluxObject, selectors: SelectingGates, rules: RefRules): GateRefs {
   // More than the limit are too many, whichever they are.
   const selecting = selectingGates(object, selectors, LIMITS.requiredGates + 1);
   return withSelecting(object, selecting, selectors.isTruncated ?? false, rules);
@@ -92,7 +100,7 @@ function withSelecting(
 
 /** The Gates that the object requires, evaluated. */
 export function evaluateObjectGates(object: FluxObject, context: GateContext): ObjectGates {
-  return evaluateAll(requiredGates(object, context.selectors, context), context.gates, context.now);
+  return evaluateAll(gateRefsOf(object, context.selectors, context), context.gates, context.now);
 }
 
 /**
@@ -109,11 +117,6 @@ export function evaluateRecordedGates(
   const recorded = gatesInSelectedBy(object);
   const selecting = (recorded ?? []).filter((ref) => gates.has(refKey(ref)));
   return evaluateAll(withSelecting(object, selecting, recorded === undefined, rules), gates, now);
-}
-
-/** The Gates to evaluate: beyond a limit none. */
-export function gatesToEvaluate({ named, selecting, limit }: GateRefs): RequiredGates {
-  return { refs: limit ? [] : uniqueRefs([...named, ...selecting]), limit };
 }
 
 function evaluateAll(found: GateRefs, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
@@ -138,7 +141,7 @@ export function escapesSelection(object: FluxObject, oldObject: FluxObject, cont
  * Rollouts, and drop Gates if all dropped Gates are open.
  */
 export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, context: GateContext): FluxObject {
-  if (!requiredGates(oldObject, context.selectors, context).limit) return oldObject;
+  if (!requiredByObject(oldObject, context.selectors, context).limit) return oldObject;
   let before = oldObject;
   if (!gatesInAnnotation(object).tooMany && !dropsClosedGate(object, oldObject, context)) {
     before = annotate(before, REQUIRED_GATES, object.metadata.annotations?.[REQUIRED_GATES]);
