@@ -18,7 +18,7 @@ import {
 } from '../core/health/inventoryReads.ts';
 import { ownHealth, returnsToVersion, verdictWith } from '../core/health/kustomization.ts';
 import { gracePeriod, kustomizationRef, longestUnseen } from '../core/health/kustomizationCheck.ts';
-import { ociSourceOf } from '../core/health/objects/behindSource.ts';
+import { relatedObjectOf } from '../core/health/objects/behindSource.ts';
 import type { HealthContext } from '../core/health/objects/healthContext.ts';
 import type { InventoryResource } from '../core/health/objects/inventory.ts';
 import { healthWithPods, type PodQuery, podQueries } from '../core/health/objects/pods.ts';
@@ -89,13 +89,13 @@ export async function evaluateKustomization(
   const reader = readerFor(kustomization);
   // Read after the Kustomization, so that they are at least as new as its status.
   const resources = await readResources(own.inventory.resources, appliedSelector(kustomization), reader);
-  const sources = await readSources(resources, reader);
-  const applied = objectHealths(resources, { applied: own.applied, sources }, context);
+  const related = await readRelated(resources, reader);
+  const applied = objectHealths(resources, { applied: own.applied, related }, context);
   const readers = new Map<ObjectHealth, Reader>();
   const released = await inParallel(releasedWorkloads(applied), async ({ release, workloads }) => {
     const releaseReader = readerFor(release);
     const read = await readResources(workloads, undefined, releaseReader);
-    const healths = objectHealths(read, { applied: undefined, sources: [] }, context);
+    const healths = objectHealths(read, { applied: undefined, related: [] }, context);
     for (const each of healths) readers.set(each, releaseReader);
     return healths;
   });
@@ -261,10 +261,10 @@ async function readResources(
   return inInventoryOrder(resources, [...observed.flat(), ...forbidden, ...beyond]);
 }
 
-/** The OCIRepositories of the objects that are not among them. One that can't be read is left out. Never rejects. */
-async function readSources(resources: readonly ObservedResource[], reader: Reader): Promise<AnyObject[]> {
+/** The objects on which theirs depend, without their own. One that can't be read is left out. Never rejects. */
+async function readRelated(resources: readonly ObservedResource[], reader: Reader): Promise<AnyObject[]> {
   const known = new Set(resources.map(keyOf));
-  const used = resources.flatMap(({ object }) => (object && ociSourceOf(object)) ?? []);
+  const used = resources.flatMap(({ object }) => (object && relatedObjectOf(object)) ?? []);
   const others = new Map(used.filter((each) => !known.has(keyOf(each))).map((each) => [keyOf(each), each]));
   return (await readResources([...others.values()], undefined, reader)).flatMap(({ object }) => object ?? []);
 }

@@ -19,10 +19,12 @@ import {
   releasedDigest,
   sourceOf,
 } from '../../managedField/source.ts';
+import { keepsPods } from './broken.ts';
 import type { HealthContext } from './healthContext.ts';
 import type { InventoryResource } from './inventory.ts';
 
 const ARGO_ROLLOUT = { group: 'argoproj.io', kind: 'Rollout' };
+const CANARY = { group: 'flagger.app', kind: 'Canary' };
 
 export function isKind(
   { apiVersion, kind }: Pick<AnyObject, 'apiVersion' | 'kind'>,
@@ -52,10 +54,13 @@ function versionSourceOf(object: AnyObject): InventoryResource | undefined {
 }
 
 /**
- * The object's source if that is an OCIRepository, which is read if the inventory lacks it. Other sources count only in
- * the inventory, which has then set their version: one for all of Git changes with each commit.
+ * Another object that the object's health depends on, and that is read if the inventory lacks it: the primary of a
+ * Canary, or a source if that is an OCIRepository. Other sources count only in the inventory, which has then set their
+ * version: one for all of Git changes with each commit.
  */
-export function ociSourceOf(object: AnyObject): InventoryResource | undefined {
+export function relatedObjectOf(object: AnyObject): InventoryResource | undefined {
+  const target = isKind(object, CANARY) ? refAt(object, 'targetRef') : undefined;
+  if (target) return keepsPods(target) ? primaryOf(target) : undefined;
   const source = versionSourceOf(object);
   return source?.kind === KINDS.OCIRepository.kind ? source : undefined;
 }
@@ -76,6 +81,7 @@ function reportedRevision(object: AnyObject, which: Which): string | undefined {
  */
 export function whyBehindSource(object: AnyObject, which: Which, known: KnownObjects): string | undefined {
   if (isKind(object, ARGO_ROLLOUT)) return whyBehindWorkload(object, known);
+  if (isKind(object, CANARY)) return which === 'runs' ? whyNotPromoted(object, known) : undefined;
   if (isKind(object, KINDS.OCIRepository)) return which === 'runs' ? whyNotFetched(object as FluxObject) : undefined;
   const ref = versionSourceOf(object);
   const source = ref && (known.get(keyOf(ref)) as FluxObject | undefined);
@@ -106,16 +112,43 @@ export function whyNotFetched(source: FluxObject): string | undefined {
   return `${source.kind} ${name} has ${artifact ?? 'nothing'}, not ${ref.tag}`;
 }
 
+/** The object that a field of the spec names. */
+function refAt(object: AnyObject, field: string): InventoryResource {
+  const [apiVersion = '', kind = '', name = ''] = ['apiVersion', 'kind', 'name'].map((each) =>
+    stringAt(object, ['spec', field, each]),
+  );
+  return { apiVersion, kind, namespace: object.metadata.namespace ?? '', name };
+}
+
 /** Why a Rollout of Argo has yet to observe the workload of its `spec.workloadRef`. */
 function whyBehindWorkload(object: AnyObject, known: KnownObjects): string | undefined {
-  const [apiVersion = '', kind = '', name = ''] = ['apiVersion', 'kind', 'name'].map((field) =>
-    stringAt(object, ['spec', 'workloadRef', field]),
-  );
-  const workload = known.get(keyOf({ apiVersion, kind, namespace: object.metadata.namespace ?? '', name }));
+  const { kind, name, ...ref } = refAt(object, 'workloadRef');
   const observed = stringAt(object, ['status', 'workloadObservedGeneration']);
-  const generation = workload?.metadata.generation;
+  const generation = known.get(keyOf({ kind, name, ...ref }))?.metadata.generation;
   if (generation === undefined || observed === undefined || observed === String(generation)) return undefined;
   return `${kind} ${name} has generation ${generation}, and the Rollout has observed ${observed}`;
+}
+
+/** The workload that serves the version that Flagger has promoted. */
+function primaryOf(target: InventoryResource): InventoryResource {
+  return { ...target, name: `${target.name}-primary` };
+}
+
+/**
+ * Why a Canary at rest has yet to take the version of its target. While Flagger is down the target has no Pods, and the
+ * Canary reports the result of the version before.
+ */
+function whyNotPromoted(object: AnyObject, known: KnownObjects): string | undefined {
+  const target = refAt(object, 'targetRef');
+  const [wanted, promoted] = [target, primaryOf(target)].map((ref) => imagesOf(known.get(keyOf(ref))));
+  if (wanted === undefined || promoted === undefined || wanted === promoted) return undefined;
+  return `Flagger has not promoted the images of ${target.kind} ${target.name} yet`;
+}
+
+/** The images of a workload's containers, as text; undefined if it has none. */
+function imagesOf(workload: AnyObject | undefined): string | undefined {
+  const containers = fieldAt(workload, ['spec', 'template', 'spec', 'containers']);
+  return Array.isArray(containers) ? containers.map((each) => stringAt(each, ['image'])).join() : undefined;
 }
 
 // Flux's attempts at a Kustomization from before a deployment. Flux ends an attempt whatever is deployed meanwhile, and

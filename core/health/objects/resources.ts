@@ -44,14 +44,14 @@ export interface ObjectHealth extends Health {
 /**
  * The health of each object.
  * @param applied when Flux had applied everything; undefined while it has not, or if the time is unknown
- * @param sources those of the objects that are not among them
+ * @param related objects that are not among them, and on which their health depends
  */
 export function objectHealths(
   observed: readonly ObservedResource[],
-  { applied, sources }: { applied: EpochMs | undefined; sources: readonly AnyObject[] },
+  { applied, related }: { applied: EpochMs | undefined; related: readonly AnyObject[] },
   context: HealthContext,
 ): ObjectHealth[] {
-  const known = knownObjects([...sources, ...observed.flatMap(({ object }) => object ?? [])]);
+  const known = knownObjects([...related, ...observed.flatMap(({ object }) => object ?? [])]);
   return observed.map((resource) => {
     const { object, error } = resource;
     if (error !== undefined) return { resource, health: 'unknown', why: error };

@@ -1,6 +1,7 @@
 /** Flux objects of an inventory that have yet to take what their source, in the same inventory, has fetched. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
+import { relatedObjectOf } from '../../../core/health/objects/behindSource.ts';
 import type { ObservedResource } from '../../../core/health/objects/resources.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 import { evaluated, NEW, OLD, source } from './kustomizationFixture.ts';
@@ -153,5 +154,42 @@ describe('a Rollout of Argo whose Pod template is that of a Deployment at genera
     ['Healthy if the Deployment is not in the inventory', argo('Healthy', '2', 'other'), 'Healthy'],
   ])('%s', (_, rollout, health) => {
     expect(evaluated({ observed: [workload, rollout] }).result).toMatchObject({ health });
+  });
+});
+
+describe('a Canary at rest is', () => {
+  const workload = (name: string, image: string) =>
+    seen(
+      kubeObject('apps/v1', 'Deployment', `demo/${name}`, {
+        metadata: { generation: 1 },
+        spec: { replicas: 0, template: { spec: { containers: [{ name: 'app', image }] } } },
+        status: { observedGeneration: 1, conditions: [{ type: 'Available', status: 'True' }] },
+      }),
+    );
+  const canary = seen(
+    kubeObject('flagger.app/v1beta1', 'Canary', 'demo/web', {
+      metadata: { generation: 1 },
+      spec: { targetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, analysis: { interval: '30s' } },
+      status: { phase: 'Succeeded', lastTransitionTime: '2026-01-02T11:00:00Z' },
+    }),
+  );
+
+  it('Pending if Flagger, which may be down, has not promoted the images of its target', () => {
+    const healthWith = (promoted: string) =>
+      evaluated({ observed: [workload('web', 'web:2'), canary, workload('web-primary', promoted)] }).result;
+    expect(healthWith('web:1')).toMatchObject({
+      health: 'Pending',
+      message: 'Pending resources: demo/web (Flagger has not promoted the images of Deployment web yet)',
+    });
+    expect(healthWith('web:2').health).toBe('Healthy');
+  });
+
+  it('Healthy if its primary can’t be read', () => {
+    expect(evaluated({ observed: [workload('web', 'web:2'), canary] }).result.health).toBe('Healthy');
+  });
+
+  it('read with its primary', () => {
+    const primary = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'demo', name: 'web-primary' };
+    expect(relatedObjectOf(canary.object!)).toEqual(primary);
   });
 });

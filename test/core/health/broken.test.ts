@@ -145,7 +145,7 @@ describe('a Deployment that has lost one of two Pods', () => {
           }),
         },
       ],
-      { applied: undefined, sources: [] },
+      { applied: undefined, related: [] },
       CONTEXT,
     ),
   );
@@ -215,7 +215,7 @@ describe('a workload that is not complete at its deadline, ten minutes after its
     });
     const context = healthContext({ cutoff: ms(cutoff) });
     const resource = { apiVersion: 'apps/v1', kind, namespace: 'demo', name: 'web', object };
-    const [query] = podQueries(objectHealths([resource], { applied: undefined, sources: [] }, context));
+    const [query] = podQueries(objectHealths([resource], { applied: undefined, related: [] }, context));
     const { health, failedAt } = healthWithPods(query!, pods, context);
     return { health, ...(failedAt !== undefined && { failedAt: formatTime(failedAt) }) };
   };

@@ -167,7 +167,7 @@ export function evaluated({
   });
   const own = ownHealth(read, context);
   const seen = own.inventory.resources.length > 0 ? observed : [];
-  const objects = objectHealths(seen, { applied: own.applied, sources: from ? [from] : [] }, context);
+  const objects = objectHealths(seen, { applied: own.applied, related: from ? [from] : [] }, context);
   return { own, result: verdictWith(objects, own, context) };
 }
 

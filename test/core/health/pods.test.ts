@@ -104,7 +104,7 @@ describe('the Pods that are read', () => {
   });
   const context = healthContext({ healthyUntil: ms('11:00:00') });
   const read = (observed: ObservedResource[]) =>
-    podQueries(objectHealths(observed, { applied: undefined, sources: [] }, context)).map(
+    podQueries(objectHealths(observed, { applied: undefined, related: [] }, context)).map(
       ({ labelSelector }) => labelSelector,
     );
   const young = (name: string): ObservedResource => {
