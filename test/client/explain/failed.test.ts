@@ -104,9 +104,4 @@ describe('proposes', () => {
     const own = commandsFor(failed(parts)).filter(({ command }) => !command.includes(' deploy '));
     expect(own.map(({ command }) => command)).toEqual(commands);
   });
-
-  it('has none of it for a deployment that has Succeeded', () => {
-    const done = failed({ history: HISTORY.slice(2) });
-    expect([explained(done).failure, commandsFor(done)]).toEqual([undefined, []]);
-  });
 });

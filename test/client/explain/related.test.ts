@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { relatedGates, unreadTexts } from '../../../client/explain/related.ts';
+import { relatedGates } from '../../../client/explain/related.ts';
 import { objectOf } from '../../support/objects.ts';
 
 it('the Gates around a Rollout: named, of bound objects, and reported, each once', () => {
@@ -25,18 +25,5 @@ it('the Gates around a Rollout: named, of bound objects, and reported, each once
     { namespace: 'shop', name: 'named' },
     { namespace: 'ops', name: 'bound' },
     { namespace: 'flux-system', name: 'selects' },
-  ]);
-});
-
-it('kinds that could not be read have the plural of their name', () => {
-  const unread = (['OCIRepository', 'ImagePolicy', 'Gate'] as const).map((kind) => ({
-    kind,
-    namespace: 'shop',
-    why: 'no',
-  }));
-  expect(unreadTexts(unread)).toEqual([
-    'Gates in shop: no',
-    'ImagePolicies in shop: no',
-    'OCIRepositories in shop: no',
   ]);
 });

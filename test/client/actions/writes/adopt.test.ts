@@ -110,20 +110,9 @@ describe('a Kustomization', () => {
     expect(found.notes.map(fullText).join('\n')).toContain('2.0.0 is published already');
   });
 
-  it('keeps the running version if Flux reports none yet', () => {
-    expect(adopted(kustomization({ V: '1.4.0' }), around([policy('checkout', undefined)])).gate).toBeDefined();
-  });
-
   it('finds the policy by the name of the variable, where several could select the version', () => {
     const there = around([policy('search', '2.0.0'), policy('checkout', '1.4.0')]);
     expect(adopted(RUNS, there).rolloutName).toBe('checkout');
-  });
-
-  it('is distinguished from other variables by the tags that a policy can select', () => {
-    const there = around([policy('checkout', '1.4.0', '>=1.0.0')]);
-    expect(adopted(kustomization({ REPLICAS: '3', APP: '1.4.0', TIER: 'web' }), there).annotations).toHaveProperty([
-      'rollout.kuberik.com/substitute.APP.from',
-    ]);
   });
 
   it('from Git gets the advice to change Git', () => {

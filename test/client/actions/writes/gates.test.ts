@@ -57,18 +57,6 @@ it('an approval reports the number of earlier ones', () => {
 });
 
 describe('closing a Gate', () => {
-  it('lasts until a user opens it', () => {
-    const closed = withRequest(gate(), closeGate(gate(), { reason: 'INC-42' }, NOW));
-    expect(evaluateGate(closed, NOW)).toMatchObject({ opened: false, cause: { reason: 'INC-42' } });
-    expect(evaluateGate(closed, NOW + 1000 * HOUR).opened).toBe(false);
-  });
-
-  it('with an end is one write, and the Gate opens then by itself', () => {
-    const closed = withRequest(gate(), closeGate(gate(), { reason: 'INC-42', until: NOW + 24 * HOUR }, NOW));
-    expect(evaluateGate(closed, NOW)).toMatchObject({ opened: false, until: NOW + 24 * HOUR });
-    expect(evaluateGate(closed, NOW + 24 * HOUR).opened).toBe(true);
-  });
-
   it('twice in a second is a new request each time', () => {
     const before = gate({ 'close.gate.fluxcd.io/requestedAt': '2026-11-25T10:00:00Z' });
     expect(annotations(closeGate(before, {}, NOW))).toEqual({
@@ -170,12 +158,6 @@ describe('approving at a Gate', () => {
       'approve.gate.fluxcd.io/for': 'shop/checkout:1.2.0',
     });
     expect(why(approveAtGate(several, 'shop/checkout:1.2.0 --yes', {}, NOW))).toMatch(/is not a tag/);
-  });
-
-  it('of any other opens it for the version', () => {
-    expect(annotations(approveAtGate(gate({}, { default: 'closed' }), '1.2.0', {}, NOW))).toMatchObject({
-      'open.gate.fluxcd.io/for': '1.2.0',
-    });
   });
 
   it.each([{}, { approvals: { required: 1 } }])('names the Flux objects that stay held, and the bypass: %o', (spec) => {
