@@ -8,6 +8,14 @@ import { type RolloutScenario, scenarioOf } from '../support/rolloutScenario.ts'
 const rowOf = (tab: Page) =>
   tab.getByRole('listitem').filter({ has: tab.getByRole('link', { name: 'app', exact: true }) });
 
+/** In Playwright all tabs are visible; a browser hides all but one. */
+const show = (tab: Page, state: 'visible' | 'hidden') =>
+  tab.evaluate((value) => {
+    const { document, Event } = globalThis as any;
+    Object.defineProperty(document, 'visibilityState', { value, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, state);
+
 describe('the board', () => {
   const view = sharedCluster();
   let scenario: RolloutScenario;
@@ -36,6 +44,24 @@ describe('the board', () => {
     }
     expect(await one.locator('[aria-live=polite]').textContent()).toMatch(/app: 1\.1\.0 waits/);
     expect(complaints(one)).toEqual([]);
+  });
+
+  it('is opened in eight tabs: a hidden one has no stream, and catches up when it is seen again', async () => {
+    // A browser has six connections per server.
+    const tabs: Page[] = [];
+    for (let count = 0; count < 8; count++) {
+      for (const tab of tabs) await show(tab, 'hidden');
+      tabs.push(await visitor.tab('/'));
+      await rowOf(tabs.at(-1)!).waitFor();
+    }
+    const [first, last] = [tabs[0]!, tabs.at(-1)!];
+    await scenario.publish('1.2.0');
+    const found = (tab: Page) => tab.getByText('1.2.0', { exact: true });
+    await found(last).first().waitFor();
+    expect(await found(first).count()).toBe(0);
+    await show(last, 'hidden');
+    await show(first, 'visible');
+    await found(first).first().waitFor();
   });
 
   it('has its filters in the address', async () => {
