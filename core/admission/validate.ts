@@ -61,14 +61,16 @@ function verifySuspended(object: FluxObject): Denial | undefined {
 }
 
 /**
- * Our mutating webhook writes the state of each object that names a Gate. An object without a state was given the name
- * by a later webhook: the API server then calls only those webhooks again that it has called for this write.
+ * Our mutating webhook writes the state of each object that names a Gate. If an object has none, another webhook has
+ * removed the state, or has written the name later: the API server then calls only those webhooks again that it has
+ * called for this write.
  */
 function verifySeen(object: FluxObject, ownGates: () => ObjectGates): Denial | undefined {
   if (object.metadata.annotations?.[GATE_STATE] !== undefined || object.metadata.deletionTimestamp) return undefined;
   const { closed } = ownGates();
   if (closed.length === 0) return undefined;
-  const text = `${subjectOf(object)} is not suspended, because another mutating webhook named a closed Gate on it`;
+  const cause = 'another mutating webhook removed it, or named a closed Gate on it too late';
+  const text = `${subjectOf(object)} lacks the annotation ${GATE_STATE}: ${cause}`;
   return { reason: 'overwritten', text, closed, hint: { text: CALL_BEFORE } };
 }
 

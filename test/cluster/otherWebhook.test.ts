@@ -67,5 +67,13 @@ it('is refused where it names a closed Gate on an object that ours has not seen'
   const value = { 'gate.fluxcd.io/gates': 'freeze' };
   change = [{ op: 'add', path: '/metadata/annotations', value }];
   const created = gated('Kustomization', ns, 'late', undefined, {}, { 'test.example.com/namespace': ns });
-  await expect(developer.create(created)).rejects.toMatchObject({ code: 403, message: /late is not suspended/ });
+  const message = expect.stringMatching(/late' lacks the annotation .* named a closed Gate on it too late/);
+  await expect(developer.create(created)).rejects.toMatchObject({ code: 403, message });
+});
+
+it('is refused where it removes the state of a new object', async () => {
+  change = [{ op: 'remove', path: '/metadata/annotations/gate.fluxcd.io~1state' }];
+  const created = gated('Kustomization', ns, 'stripped', 'freeze', {}, { 'test.example.com/namespace': ns });
+  const message = expect.stringMatching(/stripped' lacks the annotation .* another mutating webhook removed it/);
+  await expect(developer.create(created)).rejects.toMatchObject({ code: 403, message });
 });
