@@ -27,7 +27,7 @@ export const get: CommandDefinition = {
   description: `Shows Rollouts, each as a tree: what runs, what waits, what blocks it, and what happens next.
 
 Gates, RolloutGates, HealthChecks, Flux objects and upstream Rollouts can block a version. The tree has the time and the user of each.
-On a terminal, --watch draws the tree again with every change; in a pipe it prints a line for each change.
+On a terminal, --watch draws the trees again with every change. If not all fit, those that need a user come first. In a pipe it prints a line for each change.
 With several --context it reads or watches all these clusters at once. A cluster that does not answer is listed with the cause; without --watch the exit code is then 1.`,
   arguments: [
     { syntax: '[rollout...]', help: 'names; all of the namespace when absent', completes: { names: 'Rollout' } },

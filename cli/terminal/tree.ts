@@ -4,6 +4,7 @@ import {
   type DeploymentView,
   isOfDeployedVersion,
   type Next,
+  STATE_ORDER,
   type Step,
 } from '../../client/explain/application.ts';
 import { sameJson } from '../../core/kube/json.ts';
@@ -39,28 +40,36 @@ export function unreadLines(texts: readonly string[], style: Style): string[] {
   );
 }
 
-/** The trees of applications, and the kinds that could not be read. `rows`: draws only the trees that fit. */
+/**
+ * The trees of applications, and the kinds that could not be read. `rows`: draws only the trees that fit. If not all
+ * do, those of Rollouts that need a user come first.
+ */
 export function applicationTrees(
   apps: readonly Application[],
   style: Style,
   { isQualified, rows = Number.POSITIVE_INFINITY }: { isQualified: boolean; rows?: number | undefined },
 ): string[] {
   if (apps.length === 0) return ['There are no Rollouts.'];
-  const lines: string[] = [];
-  for (const [index, app] of apps.entries()) {
-    if (lines.length >= rows) {
-      lines.push(`… and ${apps.length - index} more Rollouts`);
-      break;
-    }
-    lines.push(...(index > 0 ? [''] : []), ...applicationTree(app, style, isQualified));
-  }
+  const trees = (of: readonly Application[]) =>
+    treesWithin(of, rows, (app) => applicationTree(app, style, isQualified));
+  const lines = trees(apps);
+  const rank = ({ state }: Application) => STATE_ORDER.indexOf(state);
   return [
-    ...lines,
+    ...(lines.length < rows ? lines : trees([...apps].sort((a, b) => rank(a) - rank(b)))),
     ...unreadLines(
       apps.flatMap(({ unread }) => unread),
       style,
     ),
   ];
+}
+
+function treesWithin(apps: readonly Application[], rows: number, treeOf: (app: Application) => string[]): string[] {
+  const lines: string[] = [];
+  for (const [index, app] of apps.entries()) {
+    if (lines.length >= rows) return [...lines, `… and ${apps.length - index} more Rollouts`];
+    lines.push(...(index > 0 ? [''] : []), ...treeOf(app));
+  }
+  return lines;
 }
 
 /** The trees of one of several clusters, or its problem. */

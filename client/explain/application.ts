@@ -189,6 +189,17 @@ export interface CommandView {
  */
 export type ApplicationState = 'waits' | 'deploying' | 'baking' | 'failed' | 'done' | 'empty' | 'problem';
 
+/** The order of states: those that need a user come first. */
+export const STATE_ORDER: readonly ApplicationState[] = [
+  'problem',
+  'failed',
+  'waits',
+  'deploying',
+  'baking',
+  'empty',
+  'done',
+];
+
 /** The explanation of a Rollout, from which the command and the page draw it. */
 export interface Application {
   namespace: string;

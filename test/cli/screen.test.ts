@@ -2,7 +2,10 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { openScreen } from '../../cli/terminal/screen.ts';
+import { styleOf } from '../../cli/terminal/style.ts';
 import { createTerminal } from '../../cli/terminal/terminal.ts';
+import { applicationTrees } from '../../cli/terminal/tree.ts';
+import type { Application } from '../../client/explain/application.ts';
 
 /** The lines that a terminal of this width shows after the output. A screen only uses lines up and clear-below. */
 function shown(text: string, columns: number): string[] {
@@ -67,4 +70,18 @@ describe('drawn again', () => {
     screen.draw(['new']);
     expect(lines()).toEqual(['new']);
   });
+});
+
+it('has first the Rollouts that need a user, if not all fit', () => {
+  const { terminal } = terminalOf({ columns: 80 });
+  const style = styleOf({ terminal, now: () => 0, timeZone: 'UTC' });
+  const apps = (['done', 'waits', 'done', 'problem'] as const).map(
+    (state, index) => ({ name: `app-${index}`, state, steps: [], causes: [], unread: [] }) as unknown as Application,
+  );
+  const names = (rows: number) =>
+    applicationTrees(apps, style, { isQualified: false, rows })
+      .join(' ')
+      .match(/app-\d/g);
+  expect(names(20)).toEqual(['app-0', 'app-1', 'app-2', 'app-3']);
+  expect(names(4)).toEqual(['app-3', 'app-1', 'app-0']);
 });

@@ -21,17 +21,6 @@ export const STATES: Record<ApplicationState, Look> = {
   empty: { text: 'Nothing yet', icon: 'empty', tone: 'calm' },
 };
 
-/** The order of states: those that need a user come first. */
-export const STATE_ORDER: readonly ApplicationState[] = [
-  'problem',
-  'failed',
-  'waits',
-  'deploying',
-  'baking',
-  'empty',
-  'done',
-];
-
 export const OUTCOMES: Record<Outcome, Look> = {
   Deploying: { text: 'Deploying', icon: 'rolling', tone: 'busy' },
   InProgress: { text: 'Baking', icon: 'bake', tone: 'busy' },

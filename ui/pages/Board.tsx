@@ -2,9 +2,10 @@
 import { computed, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { type Row, rowKey } from '../../client/board/row.ts';
+import { STATE_ORDER } from '../../client/explain/application.ts';
 import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
-import { STATE_ORDER, STATES } from '../look/words.ts';
+import { STATES } from '../look/words.ts';
 import { BoardHead, BoardRow } from '../parts/BoardRow.tsx';
 import { Choice, ClusterChoice } from '../parts/Choice.tsx';
 import { NoneOf } from '../parts/NoneOf.tsx';
