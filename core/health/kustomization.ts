@@ -13,6 +13,7 @@ import { kstatusOf } from '../kstatus/kstatus.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { earliestTime, latestTime, parseTime } from '../kube/time.ts';
+import { lastSpecChange } from '../kube/writers.ts';
 import { deploymentOf, deploymentText, parseDeployments } from '../managedField/deployment.ts';
 import { wasReadyAtSuspension } from '../objectGates/objectState.ts';
 import type { Verdict } from './healthStatus.ts';
@@ -129,7 +130,7 @@ function areWorkloadsPending(objects: readonly ObjectHealth[]): boolean {
 function verdictOf(
   objects: readonly ObjectHealth[],
   { verdict, inventory, failuresCountFrom, failedAttempt }: OwnHealth,
-  { now, cutoff }: HealthContext,
+  { now, cutoff, healthyUntil }: HealthContext,
 ): Verdict {
   const {
     unhealthy = [],
@@ -146,8 +147,14 @@ function verdictOf(
   if (unhealthy.length > 0) {
     const message = withErrors(`Unhealthy resources: ${listLines(unhealthy.map(healthLine))}`);
     const failedAt = latestTime(unhealthy.map((object) => object.failedAt));
+    // Flux has begun with this version, and hasn't come to these objects yet. A broken version often breaks several
+    // workloads, whose deadlines pass within seconds of each other: the first one causes the next deployment.
+    const isAttempting = verdict.health === 'Pending' && verdict.isAttempting === true;
+    const isApplying = isAttempting && healthyUntil === undefined;
+    const reached = isApplying ? unhealthy.filter((each) => !isUnchanged(each, failuresCountFrom)) : unhealthy;
     // The failure is an older version's: Flux has not taken its first step for this one.
-    const isOld = cutoff !== undefined && (failedAt ?? now) < failuresCountFrom;
+    const isOfBefore = (latestTime(reached.map((object) => object.failedAt)) ?? now) < failuresCountFrom;
+    const isOld = cutoff !== undefined && (reached.length === 0 || isOfBefore);
     if (isOld) return { health: 'Pending', message: `${verdict.message}. Before: ${message}`, waitsForEvent };
     return { health: 'Unhealthy', message, failedAt };
   }
@@ -169,6 +176,15 @@ function verdictOf(
   if (errors.length > 0) return { health: 'Unknown', message: `Errors: ${listLines(errors)}` };
   const absent = gone.length > 0 ? ` (not found: ${listLines(gone.map(healthLine))})` : '';
   return { health: 'Healthy', message: `${verdict.message}${absent}` };
+}
+
+/**
+ * Whether nothing has changed the workload's spec since this time, as far as the API server records it. Other kinds may
+ * get a version without a change of their spec, as a HelmRelease does from its source.
+ */
+function isUnchanged({ resource: { object } }: ObjectHealth, since: EpochMs): boolean {
+  const changed = object && keepsPods(object) ? lastSpecChange(object) : undefined;
+  return changed !== undefined && changed < since;
 }
 
 // Whether the objects' health is that of the revision that should run now, or of an older one. The Go controller does

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
 import { statusAfter } from '../../../core/health/healthStatus.ts';
 import { hasNewError } from '../../../core/health/knownHealth.ts';
+import type { ObservedResource } from '../../../core/health/objects/resources.ts';
 import { healthCheck } from '../../hooks/healthCheck/fixture.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 import {
@@ -43,6 +44,12 @@ const NOT_PRUNED = (firstReconciled: string) =>
     },
   });
 /** Flux began at 11:47, three minutes before the deployment. Its conditions have the stored generation (F13). */
+/** A Deployment that has failed at 11:53, and whose spec was last changed at this time. */
+const changedAt = (time: string): ObservedResource => {
+  const { object, ...resource } = failedAt('11:53:00');
+  const managedFields = [{ manager: 'kustomize-controller', operation: 'Apply', time: at(time) }];
+  return { ...resource, object: { ...object!, metadata: { ...object!.metadata, managedFields } } };
+};
 const OLD_ATTEMPT = { observed: 1, ready: { status: 'Unknown', lastTransitionTime: at('11:47:00') } };
 const healthCheckFailed = (lastReconciledDuration: string, lastReconciled = '11:55:00') => ({
   observed: 1,
@@ -109,6 +116,22 @@ const CASES: Case[] = [
   on('a failure while Flux applies it', failedAtTime('11:53:00'), {
     kustomization: AT_IT,
     observed: [failedAt('11:53:00')],
+  }),
+  on('a failure while Flux applies it, of an object that Flux has not changed yet', OF_BEFORE, {
+    kustomization: AT_IT,
+    observed: [changedAt('11:40:00')],
+  }),
+  on('a failure while Flux applies it, of an object that Flux has changed', failedAtTime('11:53:00'), {
+    kustomization: AT_IT,
+    observed: [changedAt('11:52:30')],
+  }),
+  on('a failure of an unchanged object that was healthy with this version', failedAtTime('11:53:00'), {
+    kustomization: AT_IT,
+    observed: [changedAt('11:40:00')],
+    healthyUntil: ms('11:52:30'),
+  }),
+  on('a failure of an unchanged object once Flux has applied everything', failedAtTime('11:53:00'), {
+    observed: [changedAt('11:40:00')],
   }),
   on('a failure before Flux began with a new spec on the same artifact', OF_BEFORE, {
     kustomization: NEW_SPEC,
