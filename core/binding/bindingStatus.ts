@@ -18,6 +18,7 @@ import type {
   ManagedField,
   Rollout,
 } from '../../api/types.ts';
+import { ABSENCE } from '../gate/evaluateGates.ts';
 import { isLimit } from '../gate/gateRefs.ts';
 import { setCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
@@ -197,10 +198,11 @@ function bindingConditions(
     : conditions.filter(({ type }) => type !== APPROVED);
 }
 
-function closedGate({ namespace, name, message = '' }: GateEntry): ClosedGate {
+/** A closed Gate of `status.gates`. */
+export function closedGate({ namespace, name, message = '', closure }: GateEntry): ClosedGate {
   const ref = { namespace, name };
   const key = refKey(ref);
-  return { key, ref: isLimit(key) ? undefined : ref, message };
+  return { key, ref: isLimit(key) ? undefined : ref, message, isMissing: closure === ABSENCE };
 }
 
 function readyFinding(status: FluxBindingStatus, spec: FluxBindingSpec, closed: ClosedGate[]): Finding {

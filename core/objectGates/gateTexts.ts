@@ -27,7 +27,7 @@ export function openGateCommand({ namespace, name }: NamespacedName): CommandLin
 }
 
 /** The part of a closed Gate that a condition shows. */
-export type ClosedGate = Pick<GateResult, 'key' | 'ref' | 'message'>;
+export type ClosedGate = Pick<GateResult, 'key' | 'ref' | 'message' | 'isMissing'>;
 
 /** The RFC's sentence about a closed Gate. */
 export function closedGateSentence({ key, ref, message }: ClosedGate): string {
@@ -47,7 +47,7 @@ export function revertWarning(closed: readonly GateResult[]): string {
 }
 
 /** `Gate 'shop/freeze' is closed`, or `Gate 'shop/freeze' and 2 more are closed`; beyond a limit, its message. */
-export function areClosed(closed: readonly GateResult[]): string {
+export function areClosed(closed: readonly ClosedGate[]): string {
   const limit = closed.find(({ ref }) => !ref);
   if (limit) return limit.message;
   const [first, ...others] = closed.map(({ key }) => key);

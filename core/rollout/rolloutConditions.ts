@@ -22,6 +22,7 @@ import type { Blocker, HistoryEntry, Rollout } from '../../api/types.ts';
 import { checkKey, goneChecks } from '../health/knownHealth.ts';
 import { falseCondition, findCondition, type NewCondition, setConditions, trueCondition } from '../kube/conditions.ts';
 import { formatTime } from '../kube/time.ts';
+import { areClosed, type ClosedGate } from '../objectGates/gateTexts.ts';
 import type { DeploymentDecision } from './decideDeployment.ts';
 import { type BakeConfig, bakeEnd, bakeUntil, failsAt } from './deployment/bake.ts';
 import {
@@ -34,7 +35,7 @@ import {
 import { isInRecovery } from './deployment/entry.ts';
 import { type FailedCheck, healthChecksLeftOut, healthChecksMissing, notReady } from './deployment/healthChecks.ts';
 import { hasNoBake, isUnfinished } from './deployment/history.ts';
-import { targetName, unapplied } from './deployment/progress.ts';
+import { gatesThatHold, targetName, unapplied } from './deployment/progress.ts';
 import { rollbackCondition } from './deployment/rollback.ts';
 import { BLOCKER_KINDS, blockedByPin, READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
@@ -198,6 +199,7 @@ function progressCondition({ observed, config, state, now }: RolloutContext): Ne
   if (!head || !isUnfinished(head)) return undefined;
   const { tag } = head.version;
   const isRecovery = isInRecovery(conditions);
+  const held = heldText(head, config, gatesThatHold(head, bindings, rollout, now));
   const limit = deadlineText(config, failsAt(head, config, isRecovery), isRecovery);
   const missing = unapplied(head, bindings, rollout);
   const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
@@ -218,7 +220,7 @@ function progressCondition({ observed, config, state, now }: RolloutContext): Ne
     const what = isMissing
       ? `Flux has applied it to ${namesOrCount(missing.map(targetName), 'objects')}`
       : `${checks} ${waiting.length === 1 ? 'is' : 'are'} Healthy`;
-    const message = `Version ${tag} is baking ${atLeast}until ${what}${heldText(head, config)}${limit}`;
+    const message = `Version ${tag} is baking ${atLeast}until ${what}${held}${limit}`;
     const isPlanned = end !== undefined && now < end;
     const reason = isPlanned ? 'Baking' : isMissing ? 'WaitingForApply' : 'WaitingForHealth';
     return trueCondition(PROGRESSING, reason, message);
@@ -226,22 +228,27 @@ function progressCondition({ observed, config, state, now }: RolloutContext): Ne
   if (missing.length > 0) {
     const objects = namesOrCount(missing.map(targetName), 'objects');
     const message = `Version ${tag} waits for Flux to apply it to ${objects}, since ${startOf(head)}`;
-    return trueCondition(PROGRESSING, 'WaitingForApply', `${message}${heldText(head, config)}${limit}`);
+    return trueCondition(PROGRESSING, 'WaitingForApply', `${message}${held}${limit}`);
   }
   const since = head.appliedTime ?? startOf(head);
   const message = `Version ${tag} waits for ${checks} to become Healthy, since ${since}`;
-  return trueCondition(PROGRESSING, 'WaitingForHealth', `${message}${heldText(head, config)}${limit}`);
+  return trueCondition(PROGRESSING, 'WaitingForHealth', `${message}${held}${limit}`);
 }
 
 function startOf(head: HistoryEntry): string {
   return head.lastRetryTimestamp ?? head.timestamp;
 }
 
-function heldText({ waitingSince }: HistoryEntry, { deployTimeout }: BakeConfig): string {
+function heldText(
+  { waitingSince }: HistoryEntry,
+  { deployTimeout }: BakeConfig,
+  closed: readonly ClosedGate[],
+): string {
   if (waitingSince === undefined) return '';
+  const cause = closed.length > 0 ? areClosed(closed) : HELD;
   return deployTimeout === undefined
-    ? `. Held: ${HELD}`
-    : `. deployTimeout has been paused since ${waitingSince}: ${HELD}`;
+    ? `. Held: ${cause}`
+    : `. deployTimeout has been paused since ${waitingSince}: ${cause}`;
 }
 
 function deadlineText({ deployTimeout }: BakeConfig, deadline: EpochMs | undefined, isRecovery: boolean): string {

@@ -2,20 +2,14 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, GateSummary, HistoryEntry, RolloutStatus } from '../../api/types.ts';
-import {
-  approveGateCommands,
-  closedOf,
-  evaluateRequired,
-  fullMessage,
-  type GateResult,
-  redactFor,
-} from '../gate/evaluateGates.ts';
+import { approveGateCommands, closedOf, evaluateRequired, fullMessage, redactFor } from '../gate/evaluateGates.ts';
 import { withRevision } from '../kube/statusRevision.ts';
 import { LIMITS } from '../limits.ts';
-import { withCommands } from '../text/commands.ts';
+import type { ClosedGate } from '../objectGates/gateTexts.ts';
+import { type CommandLine, withCommands } from '../text/commands.ts';
 import { oneLine } from '../text/oneLine.ts';
 import type { DeploymentDecision } from './decideDeployment.ts';
-import { unapplied } from './deployment/progress.ts';
+import { gatesThatHold, unapplied } from './deployment/progress.ts';
 import { namedGateRecords } from './evaluation/droppedGates.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import type { Observed, RolloutContext } from './evaluation/observed.ts';
@@ -46,7 +40,7 @@ export function nextStatus(
 ): RolloutStatus {
   const { observed, now } = context;
   const namedGates = namedGateRecords(observed);
-  const { gates, leftOut } = gateSummaries(observed, evaluation, now);
+  const { gates, leftOut } = gateSummaries(context, evaluation);
   const listed = listBlockers([...evaluation.blockers, ...(slotWait?.blockers ?? [])]);
   const next: RolloutStatus = {
     ...fields,
@@ -152,13 +146,9 @@ function storedBlocker({ version, object, by, ...rest }: Blocker): Blocker {
 const MAX_CLOSED_GATES = 20;
 
 /** The entries. Of many RolloutGates those that block come first; a condition reports how many are left out. */
-function gateSummaries(
-  observed: Observed,
-  evaluation: Evaluation,
-  now: EpochMs,
-): { gates: GateSummary[]; leftOut: string[] } {
+function gateSummaries(context: RolloutContext, evaluation: Evaluation): { gates: GateSummary[]; leftOut: string[] } {
   const pending = evaluation.choice.version;
-  const closed = closedGates(observed, evaluation, now).slice(0, MAX_CLOSED_GATES);
+  const closed = closedSummaries(context, evaluation).slice(0, MAX_CLOSED_GATES);
   const requested = new Map(evaluation.requiredApprovals.map((each) => [each.gate.metadata.name ?? '', each]));
   const all = evaluation.rolloutGatesResult.summaries.map((each) =>
     withApprovalsText(each, requested.get(each.name), pending),
@@ -171,7 +161,7 @@ function gateSummaries(
   const blocking = own.filter((each) => rankOf(each) < 2);
   const note = `status.gates has ${shown.size} of ${own.length} RolloutGates, of which ${blocking.length} block`;
   return {
-    gates: [...all.filter((each) => !isOfRolloutGate(each) || shown.has(each)), ...closed.map(closedSummary)],
+    gates: [...all.filter((each) => !isOfRolloutGate(each) || shown.has(each)), ...closed],
     leftOut: shown.size < own.length ? [note] : [],
   };
 }
@@ -196,6 +186,16 @@ function withApprovalsText(
     : gate;
 }
 
+/** The Gates that block versions, then those that hold the newest deployment. */
+function closedSummaries({ observed, state, now }: RolloutContext, evaluation: Evaluation): GateSummary[] {
+  const blocking = closedGates(observed, evaluation, now).map((gate) =>
+    closedSummary({ ...gate, message: fullMessage(gate) }, approveGateCommands([gate])),
+  );
+  const known = new Set(blocking.map(({ name }) => name));
+  const holding = gatesThatHold(state.history[0], observed.bindings, observed.rollout, now);
+  return [...blocking, ...holding.filter(({ key }) => !known.has(key)).map((gate) => closedSummary(gate))];
+}
+
 /** The closed Gates that block the pending version; if none is pending, those that would block any. */
 function closedGates({ rollout, requiredGates, gates }: Observed, { choice, closed }: Evaluation, now: EpochMs) {
   if (choice.version !== undefined) return closed;
@@ -206,12 +206,12 @@ function closedGates({ rollout, requiredGates, gates }: Observed, { choice, clos
  * The entry of a closed Gate. It has no list, because clients read an entry with a list as a gate that lets versions
  * through.
  */
-function closedSummary(gate: GateResult): GateSummary {
-  const exists = gate.ref && !gate.isMissing;
-  const message = exists
-    ? withCommands(`Gate is closed: ${fullMessage(gate)}`, ...approveGateCommands([gate]))
-    : gate.message;
-  return { kind: KINDS.Gate.kind, name: gate.key, passing: false, message };
+function closedSummary(
+  { key, ref, isMissing, message }: ClosedGate,
+  commands: readonly CommandLine[] = [],
+): GateSummary {
+  const text = ref && !isMissing ? withCommands(`Gate is closed: ${message}`, ...commands) : message;
+  return { kind: KINDS.Gate.kind, name: key, passing: false, message: text };
 }
 
 /** Whether no RolloutGate is closed, by the stored `status.gates`. */

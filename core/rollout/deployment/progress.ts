@@ -2,9 +2,10 @@
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { closedClosures } from '../../binding/bindingReport.ts';
-import { isHeldByGates } from '../../binding/bindingStatus.ts';
+import { closedGate, isHeldByGates } from '../../binding/bindingStatus.ts';
 import { checkKey, goneChecks, knownHealth } from '../../health/knownHealth.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
+import type { ClosedGate } from '../../objectGates/gateTexts.ts';
 import { grantCovers } from '../../suspension/bypassGrant.ts';
 import {
   HELD_BY_GATE,
@@ -36,8 +37,31 @@ export function unapplied(head: HistoryEntry, bound: readonly FluxBinding[], rol
  * Gates doesn't wait, even before its bindings report the bypass.
  */
 export function isHeld({ status }: FluxBinding, rollout: Rollout, now: EpochMs): boolean {
-  if (status?.awaits) return true;
+  return status?.awaits !== undefined || isBehindGates({ status }, rollout, now);
+}
+
+function isBehindGates({ status }: Pick<FluxBinding, 'status'>, rollout: Rollout, now: EpochMs): boolean {
   return isHeldByGates(status) && !grantCovers(rollout, closedClosures(status?.gates), now);
+}
+
+/** The closed Gates that hold the newest deployment while it rolls out, each once; none if nothing holds it. */
+export function gatesThatHold(
+  head: HistoryEntry | undefined,
+  bound: readonly FluxBinding[],
+  rollout: Rollout,
+  now: EpochMs,
+): ClosedGate[] {
+  if (head?.waitingSince === undefined) return [];
+  const behind = delayingObjects(head, bound, rollout).filter((binding) => isBehindGates(binding, rollout, now));
+  const closed = behind.flatMap(({ status }) => (status?.gates ?? []).filter(({ opened }) => !opened).map(closedGate));
+  return [...new Map(closed.map((gate) => [gate.key, gate])).values()];
+}
+
+/** The objects of which one that is held delays the deployment. */
+function delayingObjects(head: HistoryEntry, bound: readonly FluxBinding[], rollout: Rollout): readonly FluxBinding[] {
+  const awaited = unapplied(head, bound, rollout);
+  // Once all have applied it, a suspended object may keep a HealthCheck Pending.
+  return awaited.length > 0 ? awaited : bound;
 }
 
 /** The name of a bound object for messages: `Kustomization 'my-app'`. */
@@ -64,10 +88,8 @@ export function withProgress(
   const isNowApplied = allApplied && head.appliedTime === undefined;
   const proven = isNowApplied ? { ...head, appliedTime: formatTime(now), ...healthAtApply(head, checks) } : head;
   const mayTimeOut = proven.bakeStatus === 'Deploying' || (proven.bakeStatus === 'InProgress' && isBakeTimeOver);
-  const awaited = unapplied(proven, bound, rollout);
-  // Once all have applied it, a suspended object may keep a HealthCheck Pending.
-  const delaying = awaited.length > 0 ? awaited : bound;
-  const isWaiting = mayTimeOut && delaying.some((binding) => isHeld(binding, rollout, now));
+  const isWaiting =
+    mayTimeOut && delayingObjects(proven, bound, rollout).some((binding) => isHeld(binding, rollout, now));
   return isWaiting ? startWait(proven, rollout, now) : endWait(proven, rollout, now);
 }
 
