@@ -50,7 +50,10 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
   const status = healthAfter(before?.status, verdict);
   const failed = verdict.health === 'Unhealthy' && !(verdict.absent && wasAlwaysAbsent(before));
   const errorTime = failed ? errorTimeAfter(before, verdict.failedAt, now) : lastErrorTime;
-  const wasHealthy = before?.status === 'Healthy' ? formatTime(now) : before?.lastHealthyTime;
+  const steady = steadyAfter(before, verdict);
+  // While the objects stay healthy the time isn't written again and again.
+  const endsHealth = before?.status === 'Healthy' || (wereHealthy(before) && steady.steadySince === undefined);
+  const wasHealthy = endsHealth ? formatTime(now) : before?.lastHealthyTime;
   const healthySince = before?.status === 'Healthy' ? before.lastChangeTime : before?.healthySince;
   const failedAttempts = verdict.firstFailures ? storedFailures(verdict.firstFailures) : before?.failedAttempts;
   const changeTime = status === before?.status ? lastChangeTime : changedAfter(lastChangeTime, now, 0);
@@ -62,7 +65,7 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
     ...(status !== 'Healthy' && healthySince && { healthySince }),
     ...(failedAttempts?.length && { failedAttempts }),
     ...(changeTime && { lastChangeTime: changeTime }),
-    ...steadyAfter(before, verdict),
+    ...steady,
   };
 }
 
@@ -90,9 +93,14 @@ function steadyAfter(before: HealthStatus | undefined, verdict: Verdict): Pick<H
   return isInterrupted || since === undefined ? {} : { steadySince: since };
 }
 
-/** The end of the time in which the check was Healthy since its last reset; undefined if it was not. */
+/** Whether the last evaluation found all objects healthy, also if it was Pending because Flux worked. */
+function wereHealthy(before: HealthStatus | undefined): boolean {
+  return before?.status === 'Healthy' || (before?.status === 'Pending' && before.steadySince !== undefined);
+}
+
+/** The time until which all objects were healthy since the last reset of the check; undefined if they never were. */
 export function healthyUntil(before: HealthStatus | undefined, now: EpochMs): EpochMs | undefined {
-  return before?.status === 'Healthy' ? now : parseTime(before?.lastHealthyTime);
+  return wereHealthy(before) ? now : parseTime(before?.lastHealthyTime);
 }
 
 /**

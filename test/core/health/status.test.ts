@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type HealthStatus, resetStatus, statusAfter, type Verdict } from '../../../core/health/healthStatus.ts';
+import {
+  type HealthStatus,
+  healthyUntil,
+  resetStatus,
+  statusAfter,
+  type Verdict,
+} from '../../../core/health/healthStatus.ts';
 import { requeueInterval } from '../../../core/health/kustomizationCheck.ts';
 import { objectIn } from '../../manifests/files.ts';
 
@@ -97,10 +103,10 @@ describe('the status after a result', () => {
       { ...steady('Pending', 'flux', NOON), healthySince: at(ELEVEN) },
     ],
     [
-      'an object that is not ready does',
+      'an object that is not ready does, and was healthy until now, however long Flux has worked',
       steady('Pending', 'flux', ELEVEN),
       TRYING,
-      is('Pending', 'trying', ELEVEN, undefined, ELEVEN),
+      is('Pending', 'trying', ELEVEN, undefined, NOON),
     ],
     ['work of Flux before the first health begins nothing', RESET, FLUX, is('Pending', 'flux', ELEVEN)],
     ['but becomes Healthy only by a result', RESET, AGAIN, is('Pending', 'trying', ELEVEN)],
@@ -111,6 +117,11 @@ describe('the status after a result', () => {
     expect(once).toEqual(after);
     expect(statusAfter(once, result, NOW + 30_000), 'the same result later').toEqual(once);
   });
+});
+
+it('the objects of a check are healthy while only Flux works', () => {
+  expect(healthyUntil(steady('Pending', 'flux', ELEVEN), NOW)).toBe(NOW);
+  expect(healthyUntil(is('Pending', 'trying', ELEVEN, undefined, ELEVEN), NOW)).toBe(Date.parse(at(ELEVEN)));
 });
 
 describe('requeue interval', () => {
