@@ -145,6 +145,15 @@ describe('one write of a gated Kustomization', () => {
       atPath('./mine'),
       /bypass-reason.*verb bypass.*\nTo open Gate shop\/freeze:\n {2}kubectl -n shop annotate --overwrite gate\/freeze open\.gate\.fluxcd\.io\/requestedAt=/,
     ),
+    denied('and until when', atPath('./mine'), /Gate scheduled for opening at 2026-03-04T10:30:00Z/, {
+      gates: [
+        gate(
+          'shop/freeze',
+          { default: 'opened', window: '1h' },
+          { 'close.gate.fluxcd.io/requestedAt': '2026-03-04T09:30:00Z' },
+        ),
+      ],
+    }),
     denied('flux resume', frozen({ spec: { suspend: false } }), /spec\.suspend/),
     denied('a direct edit of the managed field', frozen({ substitute: { APP: '3' } }), /substitute\.APP/),
     denied('a direct removal', frozen(), /spec\.path/, { old: atPath('x') }),

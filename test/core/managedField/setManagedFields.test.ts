@@ -211,6 +211,25 @@ describe('one write of a bound Kustomization', () => {
     expect(outcome.object.metadata.annotations?.[DEPLOYED]).toBe('deployed' in row ? row.deployed : at110.deployed);
     expect(setManagedFields({ ...write, object: outcome.object }).object, 'a second pass').toEqual(outcome.object);
   });
+
+  it('three variables from three Rollouts: a new version changes only its own, a fourth is never touched', () => {
+    const annotations = Object.fromEntries(
+      ['A', 'B', 'C'].map((v) => [`rollout.kuberik.com/substitute.${v}.from`, v.toLowerCase()]),
+    );
+    const create = kustomization({ annotations, substitute: { FOURTH: 'mine' } });
+    const stored = setManagedFields({
+      object: create,
+      rollouts: rolloutsByName(rollout('a', '1'), rollout('b', '1'), rollout('c', '1')),
+    }).object;
+    expect(stored.spec?.postBuild).toEqual({ substitute: { A: '1', B: '1', C: '1', FOURTH: 'mine' } });
+    const next = setManagedFields({
+      object: stored,
+      oldObject: stored,
+      rollouts: rolloutsByName(rollout('a', '1'), rollout('b', '2', '1'), rollout('c', '1')),
+    }).object;
+    expect(next.spec?.postBuild).toEqual({ substitute: { A: '1', B: '2', C: '1', FOURTH: 'mine' } });
+    expect(next.metadata.annotations?.[DEPLOYED]).toBe('a=1/1/uid-a,b=2/2/uid-b,c=1/1/uid-c');
+  });
 });
 
 it('each field that is set back has a Warning of its own', () => {
