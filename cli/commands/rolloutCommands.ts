@@ -101,7 +101,7 @@ Use it after a failure that blocks later versions (spec.onFailure: Hold). Gates,
 });
 
 export const rollbackCommand = rolloutCommandOf('rollback', {
-  description: `Goes back to the named version, or to the last one that succeeded before the current one, and stays on it.
+  description: `Goes back to the named version, or to the last one before the current that succeeded, and stays on it.
 
 The command never selects a newer version, nor one that was rolled back.
 It shows both versions, whether the image may be another one, and any release between them that cannot be undone. Then it asks you to confirm.`,
