@@ -125,23 +125,19 @@ const CASES: Case[] = [
     kustomization: AT_IT,
     observed: [changedAt('11:52:30')],
   }),
-  on(
-    'a failure after the first attempt has failed, of an object that Flux has not changed yet',
-    { ...OF_BEFORE, firstFailedAttempt: ms('11:52:30') },
-    {
-      kustomization: failing('ReconciliationFailed', {
-        ready: { status: 'False', reason: 'ReconciliationFailed', lastTransitionTime: at('11:52:30') },
-        attempt: {
-          firstReconciled: at('11:52:30'),
-          lastReconciled: at('11:52:30'),
-          lastReconciledDuration: '30s',
-          lastReconciledStatus: 'ReconciliationFailed',
-          metadata: { revision: NEW },
-        },
-      }),
-      observed: [changedAt('11:40:00')],
-    },
-  ),
+  on('a failure after the first attempt has failed, of an object that Flux has not changed yet', OF_BEFORE, {
+    kustomization: failing('ReconciliationFailed', {
+      ready: { status: 'False', reason: 'ReconciliationFailed', lastTransitionTime: at('11:52:30') },
+      attempt: {
+        firstReconciled: at('11:52:30'),
+        lastReconciled: at('11:52:30'),
+        lastReconciledDuration: '30s',
+        lastReconciledStatus: 'ReconciliationFailed',
+        metadata: { revision: NEW },
+      },
+    }),
+    observed: [changedAt('11:40:00')],
+  }),
   on('a failure of an unchanged object that was healthy with this version', failedAtTime('11:53:00'), {
     kustomization: AT_IT,
     observed: [changedAt('11:40:00')],
