@@ -147,8 +147,8 @@ function verdictOf(
   if (unhealthy.length > 0) {
     const message = withErrors(`Unhealthy resources: ${listLines(unhealthy.map(healthLine))}`);
     const failedAt = latestTime(unhealthy.map((object) => object.failedAt));
-    // Flux is at its first attempts with this version, and may not have come to these objects yet. A broken version often
-    // breaks several workloads, whose deadlines pass within seconds: the first one causes the next deployment.
+    // Flux is at its first attempts with this version, and may not have come to these objects yet. A broken version
+    // often breaks several workloads, whose deadlines pass within seconds: the first one causes the next deployment.
     const isAttempting = verdict.health === 'Pending' && verdict.isAttempting === true;
     const isApplying = (isAttempting || failedAttempt !== undefined) && healthyUntil === undefined;
     const reached = isApplying ? unhealthy.filter((each) => !isUnchanged(each, failuresCountFrom)) : unhealthy;
