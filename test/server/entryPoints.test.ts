@@ -98,7 +98,7 @@ it('probes need no certificate', async () => {
 
 it('a replica whose clock differs from the API server’s is not ready, and decides nothing', async () => {
   const isAhead = await createServerSetup((_request, response) => {
-    response.writeHead(404, { date: new Date(Date.now() - HOUR).toUTCString() }).end('{}');
+    response.writeHead(503, { date: new Date(Date.now() - HOUR).toUTCString() }).end('{}');
   });
   const started = await isAhead.start();
   const { webhookPort: port, ca, hooksPort } = started;
@@ -107,6 +107,9 @@ it('a replica whose clock differs from the API server’s is not ready, and deci
   expect([status, text]).toEqual([503, reason]);
   const review = await admit(started, { agent: false });
   expect([review.status, review.text]).toEqual([500, reason]);
+  // An error of this webhook would admit the write, also behind Gates that don't depend on the time.
+  const decided = await admit(started, { agent: false, path: '/admission/mutate/flux-fails-open' });
+  expect(JSON.parse(decided.text)).toMatchObject({ response: { allowed: false } });
   const metadata = { name: 'freeze', namespace: 'platform', uid: 'u' };
   const parent = objectOf('Gate', { metadata, spec: { default: 'closed' } });
   const body = JSON.stringify({ parent, children: {}, related: {}, finalizing: false });
