@@ -44,9 +44,11 @@ export function createClockCheck({ transport, now, monotonic, log, metrics }: Cl
   let wasWrong = false;
 
   const check = async () => {
-    const sent = now();
+    const sent = { at: now(), offset: offset() };
     const dated = (at: EpochMs) => {
-      checked = { difference: differenceOf(at, sent, now()), offset: offset() };
+      // By the clock as it was when sent: somebody may have set it since.
+      const received = sent.offset + monotonic();
+      checked = { difference: differenceOf(at, sent.at, received), offset: sent.offset };
     };
     await transport.send({ path: '/version', dated }).catch(() => undefined);
     metrics.clockAhead(difference() / 1000);

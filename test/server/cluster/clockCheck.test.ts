@@ -7,10 +7,11 @@ const NOW = Date.parse('2026-03-01T12:00:00Z');
 
 /** A check with an API server whose clock is ahead of this one's by `offset`; undefined: it does not answer. */
 function setup() {
-  const api = { offset: 0 as number | undefined };
+  const api = { offset: 0 as number | undefined, meanwhile: () => {} };
   const own = { now: NOW, monotonic: 0 };
   const transport = {
     async send<T>(request: Request): Promise<T> {
+      api.meanwhile();
       if (api.offset === undefined) throw new Error('no answer');
       request.dated?.(NOW + api.offset);
       return {} as T;
@@ -29,7 +30,7 @@ function setup() {
     await clock.check();
     return clock.problem();
   };
-  return { own, clock, after };
+  return { own, api, clock, after };
 }
 
 it.each([
@@ -61,4 +62,12 @@ it('that is set wrong is a problem at once, before the next check', async () => 
   expect(clock.problem()).toBe("the clock is 7229 s ahead of the API server's");
   own.now -= 7_200_000;
   expect(clock.problem()).toBeUndefined();
+});
+
+it('that is set wrong while the API server answers is a problem at once', async () => {
+  const { own, api, after } = setup();
+  api.meanwhile = () => {
+    own.now += 7_200_000;
+  };
+  expect(await after(0)).toBe("the clock is 7200 s ahead of the API server's");
 });
