@@ -8,7 +8,7 @@ import type { Count, Duration } from './metrics.ts';
 import type { Gate } from './types.ts';
 
 /** The beginning of a list, or all of it. */
-export interface Cut<T> {
+export interface BoundedList<T> {
   listed: T[];
   /** Whether there are more. */
   isTruncated: boolean;
@@ -37,7 +37,7 @@ export interface ClusterReader {
   /** The list up to `atMost` objects and `maxBytes` of JSON, for lists that tenants can make large. */
   listAtMost<T extends KubeObject<any, any> = KubeObject>(
     ref: ResourceRef & { labelSelector?: string; atMost: number; maxBytes: number },
-  ): Promise<Cut<T>>;
+  ): Promise<BoundedList<T>>;
   /** Metadata only (PartialObjectMetadata), without managedFields. */
   listMetadata(ref: ResourceRef & { labelSelector?: string; fieldSelector?: string }): Promise<KubeObject[]>;
   /**

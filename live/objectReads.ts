@@ -2,7 +2,7 @@
 import type { FluxObject } from '../api/flux.ts';
 import { apiVersionOf, BOUND_KINDS, KINDS, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../api/kinds.ts';
 import type { AnyObject, KubeObject, NamespacedName, ObjectName } from '../api/kubernetes.ts';
-import type { ClusterReader, Cut, HookCall } from '../api/ports.ts';
+import type { BoundedList, ClusterReader, HookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
 import { memoryLimit } from '../core/collection/memoryLimit.ts';
 import { refKey } from '../core/kube/names.ts';
@@ -55,7 +55,7 @@ export async function listKept<Kept>(
   keep: (object: KubeObject) => Kept,
   cluster: ClusterReader,
   { atMost = Number.POSITIVE_INFINITY, fits = memoryLimit() } = {},
-): Promise<Cut<Kept>> {
+): Promise<BoundedList<Kept>> {
   const listed: Kept[] = [];
   for await (const page of cluster.pages(ref)) {
     for (const object of page) {

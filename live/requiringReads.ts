@@ -1,7 +1,7 @@
 /** The objects that may require a Gate, from one list for all Gates. */
 import { apiVersionOf, FLUX_BINDINGS, GOVERNED_KINDS, NAMESPACES, ROLLOUTS, resourceOf } from '../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
-import type { ClusterReader, Cut, HookCall } from '../api/ports.ts';
+import type { BoundedList, ClusterReader, HookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { memoryLimit } from '../core/collection/memoryLimit.ts';
 import { type RequiringObjects, requiringIndex } from '../core/gate/requirers.ts';
@@ -49,7 +49,7 @@ const OWN_MAX_AGE_MS = 1000;
 export function readRolloutsIn(
   namespace: string,
   { cluster, sharedReads }: Pick<HookCall, 'cluster' | 'sharedReads'>,
-): Promise<Cut<Rollout>> {
+): Promise<BoundedList<Rollout>> {
   const list = () => listKept({ ...ROLLOUTS, namespace }, requiringPart<Rollout>, cluster);
   return sharedReads.recent(OWN_MAX_AGE_MS, `requiring rollouts ${namespace}`, list);
 }
@@ -86,7 +86,7 @@ async function listRequiring(cluster: ClusterReader, readAt: EpochMs): Promise<K
 }
 
 /** All Flux objects that Gates may hold, with the metadata that shows whether a Gate has reached them. */
-async function listGoverned(cluster: ClusterReader): Promise<Cut<KubeObject>> {
+async function listGoverned(cluster: ClusterReader): Promise<BoundedList<KubeObject>> {
   const fits = memoryLimit();
   const lists = await Promise.all(
     GOVERNED_KINDS.map(async (row) => {

@@ -91,7 +91,7 @@ function withNote(conditions: RolloutStatus['conditions'], shortened: readonly s
 }
 
 /** The size to which a deployment is cut. */
-interface Cut {
+interface EntrySize {
   /** Characters of texts. */
   words: number;
   /** Characters of the reasons of approvals and of a bypass. */
@@ -108,10 +108,10 @@ const MIN_RECORDS = 2;
 const recordsFor = (length: number) => Math.max(MIN_RECORDS, Math.floor(length / 64));
 
 /**
- * The cuts, tried in turn. The requester's texts are cut first: they must not push out the users who approved, or the
+ * The sizes, tried in turn. The requester's texts are cut first: they must not push out the users who approved, or the
  * Gates that were bypassed. Those records are dropped only if they alone exceed the share.
  */
-const CUTS: readonly Cut[] = [
+const ENTRY_SIZES: readonly EntrySize[] = [
   ...LENGTHS.map((words) => ({ words, reasons: Infinity, records: Infinity })),
   ...[...LENGTHS, 0].map((reasons) => ({ words: SHORTEST_LENGTH, reasons, records: Infinity })),
   ...LENGTHS.map((length) => ({ words: SHORTEST_LENGTH, reasons: SHORTEST_LENGTH, records: recordsFor(length) })),
@@ -135,11 +135,15 @@ export function withBoundedHead(
   const fits = ({ knownHealth: _, ...kept }: HistoryEntry) => goJsonBytes(kept) <= share;
   if (fits(head)) return [head, ...older];
   const known = stored?.id === head.id ? stored : undefined;
-  const cuts = CUTS.map((each) => cutEntry(head, known, each));
+  const cuts = ENTRY_SIZES.map((each) => cutEntry(head, known, each));
   return [cuts.find(fits) ?? cuts.at(-1)!, ...older];
 }
 
-function cutEntry(head: HistoryEntry, known: HistoryEntry | undefined, { words, reasons, records }: Cut): HistoryEntry {
+function cutEntry(
+  head: HistoryEntry,
+  known: HistoryEntry | undefined,
+  { words, reasons, records }: EntrySize,
+): HistoryEntry {
   const cut = (text: string) => text.slice(0, words);
   const cutReason = (text: string) => text.slice(0, reasons);
   const { bakeStatusMessage, failedHealthChecks } = head;
