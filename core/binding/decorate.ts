@@ -88,7 +88,7 @@ export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
   };
   // If the state doesn't fit the Gates, the state or the Gates are about to change.
   const fits = fitsGates(object, gates);
-  const isUnseen = object.metadata.annotations?.[DEPLOYED]?.includes(BEFORE_MINUTE);
+  const isUnseen = object.metadata.annotations?.[DEPLOYED]?.includes(DEPLOYED_MINUTE_MARK);
   const wait = currentWait(object, nextStatus);
   const status = state === undefined && fits ? withGateCondition(object, gates, now, wait) : undefined;
   const changes = gates.all.map(({ key, isOpen }) => statusChangedAt(reportInputs.gates.get(key), isOpen, now));
@@ -263,11 +263,11 @@ export function deploymentTrigger(
     );
   if (wanted.some((deployment) => isNewer(deployment, carried) && !awaitsGit(deployment))) return status.deployed;
   if (!fields.some((field) => hasDrifted(object, field, wanted, carried))) return undefined;
-  return triggerValue(object.metadata.annotations?.[DEPLOYED], status.deployed, BEFORE_MINUTE, now);
+  return triggerValue(object.metadata.annotations?.[DEPLOYED], status.deployed, DEPLOYED_MINUTE_MARK, now);
 }
 
 /** Makes the minute in the annotation DEPLOYED an entry that names no deployment. */
-const BEFORE_MINUTE = ',@';
+const DEPLOYED_MINUTE_MARK = ',@';
 
 /** The annotations ARTIFACT and AWAITS_ARTIFACT to write. As with DEPLOYED, the write only triggers the webhook. */
 function artifactTrigger(object: FluxObject, status: FluxBindingStatus | undefined): Record<string, string | null> {

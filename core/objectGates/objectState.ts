@@ -29,7 +29,7 @@ export type ObjectState =
 export const INVALID_REFERENCE = '(invalid)';
 
 /** Separates the state from the minute of a trigger. No Gate's name contains it. */
-export const BEFORE_MINUTE = '@';
+export const STATE_MINUTE_MARK = '@';
 
 /** Limit for a list of Gates in an annotation: the object's other annotations need room too. */
 export const MAX_GATE_LIST_CHARACTERS = 16_384;
@@ -46,7 +46,7 @@ export function formatState(state: ObjectState): string {
 /** The state of the object; undefined if it has none, or the annotation has another format. */
 export function readState(object: Pick<KubeObject, 'metadata'> | undefined): ObjectState | undefined {
   const text = object?.metadata.annotations?.[GATE_STATE] ?? '';
-  const [state = ''] = /^(?:open|closed)\b/.test(text) ? text.split(BEFORE_MINUTE) : [text];
+  const [state = ''] = /^(?:open|closed)\b/.test(text) ? text.split(STATE_MINUTE_MARK) : [text];
   const [, is, rest = ''] = /^(open|opening|closed|bypassed|bypassing)(?:: (.*))?$/.exec(state) ?? [];
   if (is === 'open') return { is };
   // As `formatState` cuts it. A longer list is a tenant's.

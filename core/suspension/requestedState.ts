@@ -11,12 +11,12 @@ import { triggerValue, withMinute } from '../kube/annotate.ts';
 import { earliestTime } from '../kube/time.ts';
 import { evaluateObjectGates, type GateContext, type ObjectGates, selectedByText } from '../objectGates/objectGates.ts';
 import {
-  BEFORE_MINUTE,
   formatState,
   isBypassedByUser,
   isSuspendedByUs,
   readState,
   runsBehind,
+  STATE_MINUTE_MARK,
 } from '../objectGates/objectState.ts';
 import { awaitedApply, currentWait, resumedAloneAt } from './applier.ts';
 import { isSeenBypassing } from './bypassGrant.ts';
@@ -46,7 +46,7 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
   // An object that bypasses the Gates gets the state too: once its deployment is applied, the webhook suspends it.
   const closed = formatState({ is: 'closed', gates: gates.causes });
   const triggerOfHeld = fits ? undefined : stateTrigger(object, closed, now);
-  const heldState = isBypassing ? withMinute(closed, BEFORE_MINUTE, now) : triggerOfHeld;
+  const heldState = isBypassing ? withMinute(closed, STATE_MINUTE_MARK, now) : triggerOfHeld;
   const state = gates.causes.length > 0 ? heldState : stateOnceOpen(object, gates, now);
   if (state !== undefined) annotations[GATE_STATE] = state;
   return { annotations, isBypassing, requeueAt: earliestTime(gates.all.map(({ until }) => until)) };
@@ -68,7 +68,7 @@ function stateOnceOpen(object: FluxObject, { all }: ObjectGates, now: EpochMs): 
 
 /** The state to write on an object that is not suspended or resumed as it requires; undefined if it is written. */
 function stateTrigger(object: FluxObject, state: string, now: EpochMs): string | undefined {
-  return triggerValue(object.metadata.annotations?.[GATE_STATE], state, BEFORE_MINUTE, now);
+  return triggerValue(object.metadata.annotations?.[GATE_STATE], state, STATE_MINUTE_MARK, now);
 }
 
 /**
@@ -91,7 +91,7 @@ export function stateByRollouts(
     return state?.is === 'bypassing' ? formatState({ is: 'closed', gates: causes }) : undefined;
   const bypassing = formatState({ is: 'bypassing', gates: closures });
   // The webhook replaces the other decorator's mark. One of this minute that it hasn't seen stays for now.
-  const unseen = withMinute(formatState({ is: 'closed', gates: causes }), BEFORE_MINUTE, now);
+  const unseen = withMinute(formatState({ is: 'closed', gates: causes }), STATE_MINUTE_MARK, now);
   const text = object.metadata.annotations?.[GATE_STATE];
   return text === bypassing || text === unseen ? undefined : bypassing;
 }
@@ -111,5 +111,5 @@ export function fitsGates(object: FluxObject, { causes, closures }: ObjectGates)
  */
 export function tooManyMarks(now: EpochMs): Hold['annotations'] {
   const closed = formatState({ is: 'closed', gates: [LIMIT_OF_GATES] });
-  return { [SELECTED_BY]: LIMIT_OF_GATES, [GATE_STATE]: withMinute(closed, BEFORE_MINUTE, now) };
+  return { [SELECTED_BY]: LIMIT_OF_GATES, [GATE_STATE]: withMinute(closed, STATE_MINUTE_MARK, now) };
 }
