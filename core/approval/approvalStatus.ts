@@ -112,8 +112,8 @@ function givenEvents(before: VersionStatus | undefined, after: VersionStatus, re
 }
 
 function goneEvents(before: VersionStatus, after: VersionStatus | undefined, now: EpochMs): NewEvent[] {
-  const people = new Set(after?.given.map(({ by }) => by));
-  const gone = before.given.filter(({ by }) => !people.has(by));
+  const users = new Set(after?.given.map(({ by }) => by));
+  const gone = before.given.filter(({ by }) => !users.has(by));
   return gone.map(({ by, at, expiresAt }) => {
     const isOver = (parseTime(expiresAt) ?? Number.POSITIVE_INFINITY) <= now;
     const how = isOver ? 'has expired' : 'no longer counts: it was withdrawn, revoked or dropped';

@@ -50,8 +50,8 @@ export function evaluateApprovals(
   users: VersionUsers | undefined,
   now: EpochMs,
 ): ApprovalVerdict {
-  const byPerson = new Map(given.map((approval) => [approval.by, approval]));
-  const unexpired = [...byPerson.values()]
+  const byUser = new Map(given.map((approval) => [approval.by, approval]));
+  const unexpired = [...byUser.values()]
     .filter((approval) => !isExpired(approval, rule, now))
     .sort((a, b) => a.at - b.at);
   const problem = problemOfRule(rule, unexpired, users);

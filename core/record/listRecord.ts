@@ -50,8 +50,8 @@ export function nextListEntries(
     );
     return [...new Set(versions)].flatMap((version) => newEntries(field, version));
   });
-  const turned = isPassing(spec) === isPassing(old) ? [] : newEntries('passing');
-  return [...kept, ...added, ...turned].slice(-MAX_ENTRIES);
+  const passingChange = isPassing(spec) === isPassing(old) ? [] : newEntries('passing');
+  return [...kept, ...added, ...passingChange].slice(-MAX_ENTRIES);
 }
 
 /** The change that put a version onto a list, or last opened or closed the RolloutGate, if it is recorded. */

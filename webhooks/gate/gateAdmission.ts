@@ -44,7 +44,7 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   const { username } = request.userInfo;
   const { gate, old } = gatesOfWrite(request);
   if (!gate || request.subResource) return allowed();
-  const mine = gate.metadata.annotations ?? {};
+  const annotations = gate.metadata.annotations ?? {};
   const before = old?.metadata.annotations ?? {};
   const isGranted = await grantsDeletionOrOwner(gate, old, request, call);
   const acceptance = acceptRequests(gate, old, username, now);
@@ -62,9 +62,9 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
     [ACCEPTED_REQUEST]: acceptance.record,
     [SCHEDULED_BY]: nextScheduleRecord(gate, old, username, now),
     [REASON]: undefined,
-    [USED_CALLS]: keptCalls(isRequest ? mine[USED_CALLS] : undefined, before[USED_CALLS], now),
+    [USED_CALLS]: keptCalls(isRequest ? annotations[USED_CALLS] : undefined, before[USED_CALLS], now),
     // The record of a RolloutGate, which has no meaning on a Gate.
-    [APPROVALS]: before[APPROVALS] === undefined ? undefined : mine[APPROVALS],
+    [APPROVALS]: before[APPROVALS] === undefined ? undefined : annotations[APPROVALS],
   });
   return { allowed: true, object: labelAll(stored, selectsLabels(gate)), warnings: written.warnings };
 }

@@ -110,10 +110,10 @@ function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { 
     isNewAnnotation(sent, before, FORCE_DEPLOY)
   )
     return { rollout: sent };
-  const theirs = [FORCE_DEPLOY, DEPLOY_MESSAGE, DEPLOY_USER].filter(
+  const withdrawn = [FORCE_DEPLOY, DEPLOY_MESSAGE, DEPLOY_USER].filter(
     (annotation) => !isNewAnnotation(sent, before, annotation),
   );
-  const rollout = theirs.reduce<Rollout>((object, annotation) => annotate(object, annotation, undefined), sent);
+  const rollout = withdrawn.reduce<Rollout>((object, annotation) => annotate(object, annotation, undefined), sent);
   return { rollout, cancelled: waiting };
 }
 
@@ -191,7 +191,7 @@ async function checkOrder(rollout: Rollout, before: Rollout | undefined, call: W
   if (!rollout.spec?.after?.length || sameJson(rollout.spec.after, before?.spec?.after)) return { warnings: [] };
   const { found, problem } = await readUpstream(rollout, call);
   if (problem) return { problem: `${problem.message}: no version would ever be deployed automatically`, warnings: [] };
-  const known = new Set(found.map((stage) => refKey(identityOf(stage))));
+  const known = new Set(found.map((upstream) => refKey(identityOf(upstream))));
   const { namespace: home } = rollout.metadata;
   const missing = upstreamRefs(rollout)
     .filter((ref) => !known.has(refKey(ref)))

@@ -53,7 +53,7 @@ const AWAITED_REQUEUE_MS = 10_000;
 export function evaluateRollout(context: RolloutContext): Evaluation {
   const { observed, state, config, now } = context;
   const [head] = state.history;
-  const { gateApprovals, rejected, withdrawn, automatic, ...versions } = versionsNow(context);
+  const { gateApprovals, rejected, withdrawn, automatic, ...versions } = possibleVersions(context);
   const choice = chooseNext(context, { ...versions, automatic });
   const { trigger, version } = choice;
   const required = evaluateGatesOfVersion(context, version);
@@ -84,7 +84,7 @@ export function evaluateRollout(context: RolloutContext): Evaluation {
 }
 
 /** The versions that could come next, and what RolloutGates and upstream Rollouts let through. */
-function versionsNow({ observed, state, config, requests, now }: RolloutContext) {
+function possibleVersions({ observed, state, config, requests, now }: RolloutContext) {
   const { rollout, imagePolicy, rolloutGates } = observed;
   const { history, available, rolledBack, barriers, authors, conditions } = state;
   const [head] = history;
