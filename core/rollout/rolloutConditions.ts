@@ -63,7 +63,7 @@ export function nextConditions(
     [COPIED, copyCondition(evaluation)],
     [PINNED, pinCondition(observed, evaluation, requests)],
     [FIRST_DEPLOYMENT_NOT_GATED, firstDeploymentCondition(context)],
-    [HEALTH_CHECKS_LEFT_OUT, healthChecksLeftOut(observed.healthLeftOut, rollout)],
+    [HEALTH_CHECKS_LEFT_OUT, healthChecksLeftOut(observed.unconsentingChecks, rollout)],
     [HEALTH_CHECKS_MISSING, healthChecksMissing(observed, rollout)],
   ];
   const ended = new Set(transient.flatMap(([type, condition]) => (condition ? [] : [type])));

@@ -26,7 +26,7 @@ const WATCHED_MAX_AGE_MS = 1000;
 interface WatchedChecks {
   healthChecks: HealthCheck[];
   /** The number of HealthChecks that the selector matches and that have not consented. */
-  healthLeftOut: number;
+  unconsentingChecks: number;
   problems: string[];
 }
 
@@ -68,7 +68,7 @@ async function selectedChecks(
   const found = await listedChecks(toSelectorString(labels), others, call);
   if (!found) {
     const problem = `spec.healthCheckSelector matches more than ${LIMITS.listedHealthChecks} HealthChecks (limit listedHealthChecks) and ${others.length} other namespaces, more than ${LIMITS.watchedNamespaces} (limit watchedNamespaces): narrow its namespaceSelector`;
-    return { healthChecks: inHome, healthLeftOut: 0, problems: [problem] };
+    return { healthChecks: inHome, unconsentingChecks: 0, problems: [problem] };
   }
   const consenting = found.filter(
     (check) =>
@@ -85,18 +85,18 @@ async function selectedChecks(
 async function withinLimit(
   own: HealthCheck[],
   consenting: readonly ConsentMetadata[],
-  healthLeftOut: number,
+  unconsentingChecks: number,
   cluster: ClusterReader,
 ): Promise<WatchedChecks> {
   const count = own.length + consenting.length;
   if (count > LIMITS.watchedHealthChecks) {
     const problem = `spec.healthCheckSelector matches ${count} HealthChecks, more than ${LIMITS.watchedHealthChecks} (limit watchedHealthChecks): narrow it`;
-    return { healthChecks: own, healthLeftOut, problems: [problem] };
+    return { healthChecks: own, unconsentingChecks, problems: [problem] };
   }
   const read = await inParallel(consenting, ({ metadata: { name, namespace = '' } }) =>
     cluster.get<HealthCheck>({ ...HEALTH_CHECKS, namespace, name }),
   );
-  return { healthChecks: [...own, ...read.filter((check) => check !== undefined)], healthLeftOut, problems: [] };
+  return { healthChecks: [...own, ...read.filter((check) => check !== undefined)], unconsentingChecks, problems: [] };
 }
 
 function listedNamespaces(
@@ -158,7 +158,7 @@ function consentMetadata({
 export async function readChecks(
   { rollout, problems }: Observed,
   call: HookCall,
-): Promise<Pick<Observed, 'healthChecks' | 'healthLeftOut' | 'problems'> | undefined> {
+): Promise<Pick<Observed, 'healthChecks' | 'unconsentingChecks' | 'problems'> | undefined> {
   const [rule] = healthCheckRule(rollout);
   if (!rule) return undefined;
   const labelSelector = toSelectorString(rule.labelSelector);

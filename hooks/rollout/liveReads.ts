@@ -84,22 +84,22 @@ export function metadataOf(
   policy: ImagePolicy | undefined,
   authorsOf: readonly string[],
   { metadata: cache, settings, now }: HookCall,
-): Pick<Observed, 'metadata' | 'awaited'> {
+): Pick<Observed, 'metadata' | 'awaitedMetadata'> {
   const ref = policyRef(rollout);
   const repository = policy && repositoryRef(policy);
-  if (!ref || !repository) return { metadata: {}, awaited: [] };
+  if (!ref || !repository) return { metadata: {}, awaitedMetadata: [] };
   const image = policy.status?.latestRef?.name;
   const { namespace = '' } = rollout.metadata;
   const isUrgent = mayAwaitMetadata(rollout, settings.onFailure, now);
   const found: Record<string, ReleaseMetadata> = {};
-  const awaited: string[] = [];
+  const awaitedMetadata: string[] = [];
   for (const wanted of metadataWanted(rollout, policy, authorsOf)) {
     const lookup = { policy: ref, repository, namespace, isUrgent, ...wanted, ...(image && { image }) };
     const metadata = cache.lookup(lookup);
     if (metadata) found[wanted.tag] = metadata;
-    else if (cache.isAwaited(lookup)) awaited.push(wanted.tag);
+    else if (cache.isAwaited(lookup)) awaitedMetadata.push(wanted.tag);
   }
-  return { metadata: found, awaited };
+  return { metadata: found, awaitedMetadata };
 }
 
 /** The budgets that select the Rollout, as they are now. */

@@ -139,11 +139,11 @@ export function healthChecksLeftOut(count: number, { metadata }: Rollout): NewCo
 
 /** The condition for a selector that matches no HealthCheck: bakes watch nothing. */
 export function healthChecksMissing(
-  { healthChecks, healthLeftOut }: { healthChecks: readonly HealthCheck[]; healthLeftOut: number },
+  { healthChecks, unconsentingChecks }: { healthChecks: readonly HealthCheck[]; unconsentingChecks: number },
   { spec }: Rollout,
 ): NewCondition | undefined {
   const isWatching = healthCheckLabels(spec?.healthCheckSelector) !== undefined;
-  if (!isWatching || healthChecks.length + healthLeftOut > 0) return undefined;
+  if (!isWatching || healthChecks.length + unconsentingChecks > 0) return undefined;
   const message = 'spec.healthCheckSelector matches no HealthCheck: bakes check no health until one appears';
   return trueCondition(HEALTH_CHECKS_MISSING, 'NoneSelected', message);
 }

@@ -45,7 +45,7 @@ interface RollbackInputs {
   /** Whether a tag is newer than another, in the order of the policy. */
   isNewer: (tag: string, than: string) => boolean;
   /** Releases whose metadata is still missing. */
-  awaited: readonly string[];
+  awaitedMetadata: readonly string[];
   now: EpochMs;
   /** The RolloutGate that rejects a tag. */
   rejectedBy: (tag: string) => string | undefined;
@@ -96,7 +96,7 @@ interface Refusal extends Pick<RefusedRollback, 'reason' | 'until'> {
 
 /** Why the deployment `target` is not repeated; undefined if it is. */
 function refusalOf(head: HistoryEntry, target: HistoryEntry, inputs: RollbackInputs): Refusal | undefined {
-  const { history, config, image, available, barriers, isNewer, awaited, rejectedBy, now } = inputs;
+  const { history, config, image, available, barriers, isNewer, awaitedMetadata, rejectedBy, now } = inputs;
   const from = head.version.tag;
   const to = target.version;
   const since = history.slice(0, history.indexOf(target));
@@ -111,7 +111,7 @@ function refusalOf(head: HistoryEntry, target: HistoryEntry, inputs: RollbackInp
     return { reason: 'Barrier', text: `${barrier} cannot be undone (${source})` };
   }
   const until = metadataAwaitedUntil(head);
-  const unknown = since.find(({ version }) => isBare(version) && awaited.includes(version.tag));
+  const unknown = since.find(({ version }) => isBare(version) && awaitedMetadata.includes(version.tag));
   if (unknown && now < until) {
     const { tag } = unknown.version;
     const text = `waiting until ${formatTime(until)} for the registry to answer whether ${tag} can be undone`;

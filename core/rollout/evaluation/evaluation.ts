@@ -106,7 +106,7 @@ function possibleVersions({ observed, state, config, requests, now }: RolloutCon
     available,
     barriers,
     isNewer,
-    awaited: observed.awaited,
+    awaitedMetadata: observed.awaitedMetadata,
     rejectedBy: (tag) => rejectedBy(rolloutGates, tag),
     now,
   });

@@ -40,7 +40,7 @@ export interface Observed {
   /** HealthChecks that spec.healthCheckSelector matches and that may be watched. */
   healthChecks: readonly HealthCheck[];
   /** The number of HealthChecks that the selector matches and that did not consent. A condition reports it. */
-  healthLeftOut: number;
+  unconsentingChecks: number;
   /** Further problems of the spec in this cluster, a sentence each. */
   problems: readonly string[];
   /** The RolloutBudgets that select the Rollout; absent if they were not read live. */
@@ -56,7 +56,7 @@ export interface Observed {
   /** Metadata from the registry, by tag. */
   metadata: Readonly<Record<string, ReleaseMetadata>>;
   /** Tags whose metadata the registry may still deliver. */
-  awaited: readonly string[];
+  awaitedMetadata: readonly string[];
   /** Deployments of this Rollout that Flux objects carry; read only while there is no history. */
   carried: readonly CarriedDeployment[];
   /** Why the ConfigMap of spec.releaseConfigMap cannot be written. */
