@@ -12,7 +12,7 @@ import { labelsSelectedBy } from '../live/gateReads.ts';
  * The rule for the parent's Namespace, if any Gate selects beyond its own namespace. Otherwise none: each event of a
  * related kind is matched against every rule of every parent (ADR 2).
  */
-export async function homeRules(namespace: string, cluster: ClusterReader): Promise<RelatedResourceRule[]> {
+export async function namespaceRules(namespace: string, cluster: ClusterReader): Promise<RelatedResourceRule[]> {
   return (await cluster.hasAny(listOfGatesBeyond())) ? [{ ...NAMESPACES, names: [namespace] }] : [];
 }
 
@@ -20,7 +20,7 @@ export async function homeRules(namespace: string, cluster: ClusterReader): Prom
  * The labels of the parent's Namespace, if Gates select by them: read live if the parent's rules are older than such a
  * Gate.
  */
-export async function homeLabels(
+export async function ownNamespaceLabels(
   namespace: string,
   related: ObjectMap,
   gates: readonly Gate[],

@@ -14,7 +14,7 @@ import { secondsUntil } from '../../core/kube/time.ts';
 import { type GateContext, gatesInAnnotation } from '../../core/objectGates/objectGates.ts';
 import { holdMarks, tooManyMarks } from '../../core/suspension/requestedState.ts';
 import { recentGates } from '../../live/gateReads.ts';
-import { homeLabels, homeRules, namedRules } from '../customizeRules.ts';
+import { namedRules, namespaceRules, ownNamespaceLabels } from '../customizeRules.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';
 
 /**
@@ -53,7 +53,7 @@ export const holdHook: DecoratorHook<FluxObject> = {
     return {
       relatedResources: [
         ...selectingGateRules(namespace, SELECTS_LABEL),
-        ...(await homeRules(namespace, cluster)),
+        ...(await namespaceRules(namespace, cluster)),
         ...named.slice(0, MAX_GATE_NAMESPACES),
       ],
     };
@@ -67,7 +67,7 @@ export const holdHook: DecoratorHook<FluxObject> = {
     const unrelatedRefs = without(refs, relatedRefs);
     const isNeverRelated = namedRules(GATES, refs).length > MAX_GATE_NAMESPACES;
     const [namespaceLabels, unrelatedGates] = await Promise.all([
-      homeLabels(object.metadata.namespace ?? '', related, relatedGates, cluster),
+      ownNamespaceLabels(object.metadata.namespace ?? '', related, relatedGates, cluster),
       recentGates(unrelatedRefs, { cluster, sharedReads }),
     ]);
     const gates = byRefKey([...relatedGates, ...unrelatedGates]);

@@ -20,7 +20,7 @@ import {
   notInstalledMessage,
   policyChild,
 } from '../../core/rollout/ownedObjects.ts';
-import { homeLabels } from '../customizeRules.ts';
+import { ownNamespaceLabels } from '../customizeRules.ts';
 import { copyingOf } from './copyReads.ts';
 import { watchedChecks } from './healthReads.ts';
 import { liveImagePolicy, metadataOf, upstreamOf } from './liveReads.ts';
@@ -34,7 +34,7 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
   const relatedGates = objectsOf<Gate>(related, KINDS.Gate);
   const gates = byRefKey(relatedGates);
   const rolloutGates = objectsOf<RolloutGate>(related, KINDS.RolloutGate);
-  const namespaceLabels = await homeLabels(namespace, related, relatedGates, call.cluster);
+  const namespaceLabels = await ownNamespaceLabels(namespace, related, relatedGates, call.cluster);
   const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, KINDS.HealthCheck), call);
   const upstream = await upstreamOf(allowed, call, objectsOf<Rollout>(related, KINDS.Rollout));
   const copying = await copyingOf(request, imagePolicy, call);

@@ -17,7 +17,7 @@ import { specProblems, withAllowedRefs } from '../../core/rollout/evaluation/spe
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
 import { servedVersion } from '../../live/objectReads.ts';
-import { homeRules, namedRules } from '../customizeRules.ts';
+import { namedRules, namespaceRules } from '../customizeRules.ts';
 
 /**
  * The rules for objects to relate. One without names would relate all objects of its namespace (docs/facts.md, M11),
@@ -44,7 +44,7 @@ export async function relatedRules(
     ...healthCheckRule(rollout),
     // These don't depend on the existing Gates, because the answer is cached by generation (docs/facts.md, M6).
     ...selectingGateRules(namespace, SELECTS_ROLLOUTS_LABEL),
-    ...(await homeRules(namespace, cluster)),
+    ...(await namespaceRules(namespace, cluster)),
     ...(await budgetRules({ namespace, name }, cluster)),
     ...namedRules(GATES, gatesNamedBy(rollout)),
     ...namedRules(ROLLOUTS, upstreamRefs(rollout)),
