@@ -129,12 +129,12 @@ export interface LoggedDecision extends Subject {
   againAfterMs?: number;
   /** Set if a user should read the line. */
   warning?: boolean;
-  /** Set if any user can cause the decision without limit: the log limits its lines per namespace and minute. */
-  isCheap?: boolean;
+  /** Set if any user can cause the decision at will: the log then limits its lines per namespace and minute. */
+  isRateLimited?: boolean;
 }
 
 /** The result of a sync or an admission request, even one that changes nothing. */
-export interface Consideration extends Subject {
+export interface DebugLine extends Subject {
   message: string;
   [field: string]: unknown;
 }
@@ -142,7 +142,7 @@ export interface Consideration extends Subject {
 export interface DecisionLog {
   decided(decision: LoggedDecision): void;
   /** Logs at level debug; without that level the line isn't built. */
-  considered(line: () => Consideration): void;
+  considered(line: () => DebugLine): void;
 }
 
 export interface ReleaseMetadata {

@@ -21,7 +21,7 @@ import { rolloutRequestsHook } from './rollout/rolloutRequestsHook.ts';
 import { budgetHook, budgetSlotsHook } from './rolloutBudgetHook.ts';
 import { rolloutGateHook } from './rolloutGateHook.ts';
 import { scheduleHook } from './rolloutScheduleHook.ts';
-import { type Sync, syncConsideration, syncDecisions } from './syncDecisions.ts';
+import { type Sync, syncDebugLine, syncDecisions } from './syncDecisions.ts';
 
 /** A hook with the kinds of its objects, by which requests are checked; `never` stands for the type of each. */
 type Entry =
@@ -109,7 +109,7 @@ function observedIn(body: unknown, subject: Entry['subject']): Pick<Sync, 'subje
 
 function logSync(log: DecisionLog, sync: Sync): void {
   for (const decision of syncDecisions(sync)) log.decided(decision);
-  log.considered(() => syncConsideration(sync));
+  log.considered(() => syncDebugLine(sync));
 }
 
 /** The answer. An unexpected error becomes a 400 if Metacontroller could not have sent the request. */

@@ -3,7 +3,7 @@ import { READY } from '../api/conditions.ts';
 import type { LoggedReason } from '../api/decisions.ts';
 import type { AnyObject } from '../api/kubernetes.ts';
 import type { CompositeResponse, DecoratorResponse, ObjectMap } from '../api/metacontroller.ts';
-import type { Consideration, LoggedDecision, Subject } from '../api/ports.ts';
+import type { DebugLine, LoggedDecision, Subject } from '../api/ports.ts';
 import type { HealthCheck } from '../api/types.ts';
 import { isMap, sameJson } from '../core/kube/json.ts';
 import { groupOf, identityOf } from '../core/kube/names.ts';
@@ -74,7 +74,7 @@ function scheduleChange({ subject, answer }: Sync): LoggedChange[] {
 }
 
 /** The line at level debug: what the sync changes, and the conditions, which explain why nothing changes. */
-export function syncConsideration({ hook, subject, observed, answer }: Sync): Consideration {
+export function syncDebugLine({ hook, subject, observed, answer }: Sync): DebugLine {
   const { labels = {}, annotations = {}, status, resyncAfterSeconds } = answer as DecoratorResponse<any>;
   const objects = 'children' in answer ? answer.children : answer.attachments;
   const isStatusNew = status !== undefined && status !== null && !sameJson(status, subject.status ?? {});

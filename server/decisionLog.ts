@@ -30,7 +30,7 @@ export function createDecisionLog(
       key,
       againAfterMs = Number.POSITIVE_INFINITY,
       warning,
-      isCheap,
+      isRateLimited,
     }) {
       const now = clock();
       const before = logged.get(key);
@@ -38,7 +38,7 @@ export function createDecisionLog(
       logged.set(key, { at: now });
       const fields = { kind, ...(namespace && { namespace }), name, reason, ...(user !== undefined && { user }) };
       const write = () => (warning ? log.warn(fields, message) : log.info(fields, message));
-      if (isCheap) limited(`${namespace} ${reason}`, { namespace, reason }, write);
+      if (isRateLimited) limited(`${namespace} ${reason}`, { namespace, reason }, write);
       else write();
     },
     considered(line) {

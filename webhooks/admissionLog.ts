@@ -7,7 +7,7 @@ import type { AdmissionRequest } from '../api/admission.ts';
 import { BYPASS_REASON, DEPLOYED, GATE_STATE, ONE_SHOT } from '../api/annotations.ts';
 import type { LoggedReason } from '../api/decisions.ts';
 import type { AnyObject } from '../api/kubernetes.ts';
-import type { Consideration, LoggedDecision, Subject } from '../api/ports.ts';
+import type { DebugLine, LoggedDecision, Subject } from '../api/ports.ts';
 import type { Rollout } from '../api/types.ts';
 import { childOf } from '../core/kube/json.ts';
 import { deploymentText, parseDeployments } from '../core/managedField/deployment.ts';
@@ -29,7 +29,7 @@ export function admissionDecisions(
     reason: LoggedReason,
     message: string,
     key: readonly unknown[],
-    more: Pick<LoggedDecision, 'isCheap' | 'againAfterMs'>,
+    more: Pick<LoggedDecision, 'isRateLimited' | 'againAfterMs'>,
   ): LoggedDecision => {
     const about = requestSubject(request);
     const { username: user } = request.userInfo;
@@ -38,7 +38,9 @@ export function admissionDecisions(
   };
   if (!decision.allowed) {
     const message = `${request.operation} denied (${decision.reason}): ${decision.message}`;
-    return request.dryRun ? [] : [line('Denied', message, [message], { isCheap: true, againAfterMs: DENIED_AGAIN_MS })];
+    return request.dryRun
+      ? []
+      : [line('Denied', message, [message], { isRateLimited: true, againAfterMs: DENIED_AGAIN_MS })];
   }
   const stored = request.oldObject as AnyObject | null | undefined;
   // Logged for a dry run too: each sync of Flux begins with one, and ends there if nothing changes. A kept managed
@@ -46,7 +48,7 @@ export function admissionDecisions(
   if (decision.revertReason === 'gate_closed') {
     const { uid, generation } = stored!.metadata;
     const message = `${request.operation}: ${decision.warnings?.join(' ') ?? ''}`;
-    return [line('Reverted', message, [uid, generation, annotation(stored, GATE_STATE)], { isCheap: true })];
+    return [line('Reverted', message, [uid, generation, annotation(stored, GATE_STATE)], { isRateLimited: true })];
   }
   if (request.dryRun) return [];
   const bypass: Change[] = decision.audit?.bypass ? [{ reason: 'BypassAllowed', message: decision.audit.bypass }] : [];
@@ -110,11 +112,7 @@ function requestChanges(after: Rollout, before: Rollout | null | undefined): Cha
 }
 
 /** The line at level debug. */
-export function admissionConsideration(
-  route: string,
-  request: AdmissionRequest,
-  decision: AdmissionDecision,
-): Consideration {
+export function admissionDebugLine(route: string, request: AdmissionRequest, decision: AdmissionDecision): DebugLine {
   const { operation, dryRun, userInfo } = request;
   const warnings = decision.warnings?.join(' ');
   return {

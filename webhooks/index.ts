@@ -5,7 +5,7 @@ import type { DecisionLog, Route, Settings, UnreadBody, WebhookCall } from '../a
 import { goJsonBytes, isMap } from '../core/kube/json.ts';
 import { shapeProblem } from '../core/kube/shape.ts';
 import { reasonWarnings } from '../core/record/record.ts';
-import { admissionConsideration, admissionDecisions } from './admissionLog.ts';
+import { admissionDebugLine, admissionDecisions } from './admissionLog.ts';
 import { mutateFlux, validateFlux } from './flux/fluxAdmission.ts';
 import { mutateGate, validateGate } from './gate/gateAdmission.ts';
 import { mutateRolloutBudget, validateHealthCheck, validateSchedule } from './otherKinds.ts';
@@ -79,7 +79,7 @@ export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: Deci
       if (!late?.aborted) {
         countDecision(decision, ports);
         for (const each of log ? admissionDecisions(name, request, decision) : []) log?.decided(each);
-        log?.considered(() => admissionConsideration(name, request, decision));
+        log?.considered(() => admissionDebugLine(name, request, decision));
       }
       return reviewOf(request, decision);
     },

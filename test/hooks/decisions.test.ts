@@ -1,7 +1,7 @@
 /** The log of a sync: its changes, and nothing if the answer is stored already. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
-import { type Sync, syncConsideration, syncDecisions } from '../../hooks/syncDecisions.ts';
+import { type Sync, syncDebugLine, syncDecisions } from '../../hooks/syncDecisions.ts';
 import { objectOf } from '../support/objects.ts';
 
 const META = { namespace: 'shop', name: 'web', uid: 'u', resourceVersion: '7' };
@@ -84,7 +84,7 @@ describe('at level debug', () => {
 
   it('a sync that changes nothing logs the cause', () => {
     const subject = objectOf('Rollout', { metadata: META, status: { conditions } } as never);
-    const line = syncConsideration(sync('rollout', subject, { status: { conditions }, resyncAfterSeconds: 30 }));
+    const line = syncDebugLine(sync('rollout', subject, { status: { conditions }, resyncAfterSeconds: 30 }));
     expect(line).toEqual({
       kind: 'Rollout',
       namespace: 'shop',
@@ -102,15 +102,15 @@ describe('at level debug', () => {
       objectOf('FluxBinding', { metadata: { namespace: 'shop', name: 'kustomization-web' }, spec } as never);
     const answer = { status: { conditions }, annotations: { 'a/b': 'c' }, attachments: [binding({ fields: [] })] };
     const of = { ...sync('flux', subject, answer), observed: {} };
-    const { changes, message } = syncConsideration(of);
+    const { changes, message } = syncDebugLine(of);
     expect([changes, message]).toEqual([['status', 'a/b', 'FluxBinding kustomization-web'], 'sync: changes']);
     const stored = { 'FluxBinding.kuberik.com/v1alpha1': { 'shop/kustomization-web': binding({ fields: [] }) } };
-    const again = syncConsideration({ ...of, observed: stored as never, answer: { attachments: answer.attachments } });
+    const again = syncDebugLine({ ...of, observed: stored as never, answer: { attachments: answer.attachments } });
     expect(again.message).toBe('sync: nothing changes');
   });
 
   it('conditions that are none do not break it', () => {
     const subject = objectOf('Kustomization', { metadata: META, status: { conditions: [null, 5] } } as never);
-    expect(syncConsideration(sync('flux', subject, {})).message).toBe('sync: nothing changes');
+    expect(syncDebugLine(sync('flux', subject, {})).message).toBe('sync: nothing changes');
   });
 });

@@ -61,7 +61,7 @@ describe('a decision', () => {
           namespace,
           reason: 'Denied',
           key: `${namespace} ${clock.now} ${i}`,
-          isCheap: true,
+          isRateLimited: true,
         });
       }
       return lines.slice(before).map(([level]) => level);

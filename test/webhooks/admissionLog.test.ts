@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { requestOf } from '../../dev/fakes/requests.ts';
-import { admissionConsideration, admissionDecisions } from '../../webhooks/admissionLog.ts';
+import { admissionDebugLine, admissionDecisions } from '../../webhooks/admissionLog.ts';
 import type { AdmissionDecision } from '../../webhooks/response.ts';
 import { kustomization, rollout } from '../core/admission/objects.ts';
 
@@ -111,7 +111,7 @@ describe('a denial', () => {
         reason: 'Denied',
         user: 'alice',
         message: "UPDATE denied (gate_closed): Gate 'freeze' is closed",
-        isCheap: true,
+        isRateLimited: true,
       },
     ]);
   });
@@ -152,7 +152,7 @@ describe('a hold', () => {
 
 it('at level debug each request is logged, with its answer', () => {
   const asked = request(marked(undefined), undefined, { dryRun: true });
-  expect(admissionConsideration('mutate/flux', asked, ALLOWED)).toEqual({
+  expect(admissionDebugLine('mutate/flux', asked, ALLOWED)).toEqual({
     kind: 'Kustomization',
     namespace: 'shop',
     name: 'web',
@@ -162,9 +162,7 @@ it('at level debug each request is logged, with its answer', () => {
     dryRun: true,
     message: 'admission: allowed',
   });
-  expect(admissionConsideration('mutate/flux', asked, DENIED).message).toBe(
-    "admission: denied: Gate 'freeze' is closed",
-  );
+  expect(admissionDebugLine('mutate/flux', asked, DENIED).message).toBe("admission: denied: Gate 'freeze' is closed");
 });
 
 it('an object without a name yet is logged with its generateName', () => {
@@ -182,6 +180,6 @@ it.each<[what: string, damaged: Partial<AdmissionRequest>]>([
   const asked = request(marked('closed: a/a'), marked(undefined), damaged);
   for (const decision of [ALLOWED, DENIED]) {
     expect(() => admissionDecisions('validate/rollout', asked, decision)).not.toThrow();
-    expect(() => admissionConsideration('validate/flux', asked, decision)).not.toThrow();
+    expect(() => admissionDebugLine('validate/flux', asked, decision)).not.toThrow();
   }
 });
