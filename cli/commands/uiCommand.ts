@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Assets, typeOf } from '../../page/assets.ts';
-import { openPage } from '../../page/laptop.ts';
+import { openPage } from '../../page/local.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import type { KubeClient } from '../../tools/kube/kubeClient.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';

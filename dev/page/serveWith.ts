@@ -1,7 +1,7 @@
 /** Serves the page from the sources, as `kubectl rollouts ui` does from its package. */
 import { randomBytes } from 'node:crypto';
 import type { Assets } from '../../page/assets.ts';
-import { openPage, type PageServer } from '../../page/laptop.ts';
+import { openPage, type PageServer } from '../../page/local.ts';
 import { createClient } from '../../tools/kube/kubeClient.ts';
 import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 

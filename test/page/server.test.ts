@@ -1,7 +1,7 @@
 /** Invalid requests to the page's server get an answer of 4xx. */
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { servePage } from '../../page/laptop.ts';
+import { servePage } from '../../page/local.ts';
 import type { Page } from '../../page/page.ts';
 import { atEnd } from '../support/atEnd.ts';
 

@@ -12,7 +12,7 @@ import type { TeamPage } from '../../../dev/page/serveInCluster.ts';
 import { servePageOn } from '../../../dev/page/serveWith.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
 import type { Assets } from '../../../page/assets.ts';
-import type { PageServer } from '../../../page/laptop.ts';
+import type { PageServer } from '../../../page/local.ts';
 
 const SCREENSHOTS = join(REPOSITORY, '.local/screenshots');
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
