@@ -460,7 +460,7 @@ export interface Rollout {
        */
       reason?: string;
       /**
-       * The requests that opened Gates for this deployment, and its approvals; at most 20.
+       * The requests that opened Gates for this deployment, its approvals, and the users who listed its version in allowedVersions; at most 20.
        */
       approvals?: {
         /**
@@ -472,7 +472,7 @@ export interface Rollout {
          */
         kind?: string;
         /**
-         * The user who opened the Gate or approved the version; absent for a Gate of another namespace.
+         * The user who opened the Gate, or approved or listed the version; absent for a Gate of another namespace.
          */
         by?: string;
         /**
@@ -480,7 +480,7 @@ export interface Rollout {
          */
         reason?: string;
         /**
-         * When the Gate was opened or the version approved.
+         * When the Gate was opened, or the version approved or listed.
          */
         at: string;
       }[];

@@ -32,7 +32,7 @@ import { deployableNow, type Evaluation, evaluateRollout, offeredVersions } from
 import { isForward, type NextChoice } from './evaluation/nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutContext, RolloutState } from './evaluation/observed.ts';
 import { type RequestKey, type Requests, requesterOf, withUsed } from './evaluation/rolloutRequests.ts';
-import { GATES_IN_HISTORY, storedApprovals } from './evaluation/storedApprovals.ts';
+import { GATES_IN_HISTORY, storedPermissions } from './evaluation/storedPermissions.ts';
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
 import { retainedReleases } from './release/retention.ts';
 
@@ -147,7 +147,7 @@ const MAX_DEPLOY_MESSAGE = 2048;
 function newHead(
   { observed, config, state, requests, now }: RolloutContext,
   next: NextChoice,
-  { rolloutGatesResult, approvalsAtGates, requiredApprovals, bypassed }: Evaluation,
+  { rolloutGatesResult, permissionsAtGates, requiredApprovals, bypassed }: Evaluation,
 ): HistoryEntry {
   const { rollout, rolloutGates, bindings, metadata, imagePolicy } = observed;
   const [previous] = state.history;
@@ -165,7 +165,7 @@ function newHead(
   });
   const image = imageOfReleases(rollout, imagePolicy);
   const requestedBy = isManual ? requesterOf(rollout, tag).by : undefined;
-  const approvals = storedApprovals(approvalsAtGates, requiredApprovals, rolloutGates, tag);
+  const approvals = storedPermissions(permissionsAtGates, requiredApprovals, rolloutGates, tag);
   const bypass = bypassRecord(rollout, bypassed);
   const recordsHealth = config.bakes && trigger !== 'InitialVersion';
   const knownHealth = recordsHealth ? healthBefore(observed, config, previous) : undefined;

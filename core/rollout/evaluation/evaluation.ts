@@ -20,7 +20,7 @@ import { automaticVersions, chooseNext, type NextChoice } from './nextVersion.ts
 import type { Observed, RolloutConfig, RolloutContext } from './observed.ts';
 import { type ReportedWait, reportedWaits } from './reportedWaits.ts';
 import { evaluateRolloutGates, type Rejection, rejectedBy, rejections, shownBypass } from './rolloutGates.ts';
-import type { StoredApproval } from './storedApprovals.ts';
+import type { StoredPermission } from './storedPermissions.ts';
 import { expiries, type RolloutGateApprovals, rolloutGateApprovals, verdictsOn } from './versionApprovals.ts';
 
 /** The versions that could come next on a Rollout, and what blocks each. */
@@ -32,7 +32,7 @@ export interface Evaluation extends BlockerSources {
   /** Closed Gates that the version bypasses. */
   bypassed: GateResult[];
   /** The requests and approvals that opened its Gates. */
-  approvalsAtGates: StoredApproval[];
+  permissionsAtGates: StoredPermission[];
   /** All blockers except budgets: a slot is requested only when nothing else blocks. */
   blockers: Blocker[];
   /** The waits in DeploymentBlocked. */
@@ -78,7 +78,7 @@ export function evaluateRollout(context: RolloutContext): Evaluation {
     blockers,
     reported: reportedWaits(context, { ...sources, blockers, copy }),
     bypassed: required.bypassed,
-    approvalsAtGates: required.approvals,
+    permissionsAtGates: required.permissions,
     requeueAt: [...required.requeueAt, ...requeueTimes(sources, gateApprovals, now)],
   };
 }

@@ -19,7 +19,7 @@ import { identityOf, refKey } from '../../kube/names.ts';
 import { LIMITS } from '../../limits.ts';
 import { mayBypass } from '../../suspension/bypassGrant.ts';
 import type { RolloutContext } from './observed.ts';
-import { approvalsAtGate, GATES_IN_HISTORY, type StoredApproval } from './storedApprovals.ts';
+import { GATES_IN_HISTORY, permissionsAtGate, type StoredPermission } from './storedPermissions.ts';
 import { versionUsers } from './versionApprovals.ts';
 
 /** The Gates that a Rollout requires itself: the named ones, then those that select it. */
@@ -52,7 +52,7 @@ interface VersionGates {
   /** Closed Gates that the version may bypass. */
   bypassed: GateResult[];
   /** The requests and approvals that opened the other Gates. */
-  approvals: StoredApproval[];
+  permissions: StoredPermission[];
   /** The times at which a Gate opens or closes by itself, or an approval expires. */
   requeueAt: EpochMs[];
 }
@@ -66,7 +66,7 @@ export function evaluateGatesOfVersion(
   { observed, state, now }: RolloutContext,
   version: string | undefined,
 ): VersionGates {
-  if (version === undefined) return { closed: [], bypassed: [], approvals: [], requeueAt: [] };
+  if (version === undefined) return { closed: [], bypassed: [], permissions: [], requeueAt: [] };
   const { rollout, bindings, requiredGates, gates } = observed;
   const boundKeys = new Set(bindings.flatMap(({ spec }) => gatesOfBinding(spec)).map(refKey));
   const { uid, namespace = '' } = rollout.metadata;
@@ -82,7 +82,7 @@ export function evaluateGatesOfVersion(
   return {
     closed: closed.filter((gate) => !isBypassed(gate)),
     bypassed: closed.filter(isBypassed),
-    approvals: evaluated.slice(0, GATES_IN_HISTORY).flatMap((gate) => approvalsAtGate(gate, namespace)),
+    permissions: evaluated.slice(0, GATES_IN_HISTORY).flatMap((gate) => permissionsAtGate(gate, namespace)),
     requeueAt: evaluated.flatMap(({ until, approvalsUntil }) =>
       [until, approvalsUntil].filter((at) => at !== undefined),
     ),

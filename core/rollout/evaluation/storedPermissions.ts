@@ -1,4 +1,7 @@
-/** The requests and approvals that a deployment in the history records. */
+/**
+ * The permissions that a deployment had, for `history[].approvals`: requests that opened Gates, approvals, and listings
+ * in `allowedVersions`.
+ */
 import { LISTED } from '../../../api/annotations.ts';
 import type { HistoryEntry, RolloutGate } from '../../../api/types.ts';
 import type { Approval } from '../../approval/approvalRecord.ts';
@@ -8,29 +11,29 @@ import { LIMITS } from '../../limits.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
 import type { RequiredApprovals } from './versionApprovals.ts';
 
-export type StoredApproval = NonNullable<HistoryEntry['approvals']>[number];
+export type StoredPermission = NonNullable<HistoryEntry['approvals']>[number];
 
 /** The number of Gates for which a deployment records the users who opened or bypassed them. */
 export const GATES_IN_HISTORY = 10;
-const MAX_APPROVALS = 20;
+const MAX_PERMISSIONS = 20;
 
-/** All that a deployment of the version records: those at its Gates, then those at its RolloutGates. */
-export function storedApprovals(
-  atGates: readonly StoredApproval[],
+/** The permissions that a deployment of the version records: those at its Gates, then those at its RolloutGates. */
+export function storedPermissions(
+  atGates: readonly StoredPermission[],
   requiredApprovals: readonly RequiredApprovals[],
   rolloutGates: readonly RolloutGate[],
   version: string,
-): StoredApproval[] {
+): StoredPermission[] {
   const counted = requiredApprovals.flatMap(countedApprovals);
   const listings = rolloutGates.flatMap((gate) => listingOf(gate, version));
-  return [...atGates, ...counted, ...listings].slice(0, MAX_APPROVALS);
+  return [...atGates, ...counted, ...listings].slice(0, MAX_PERMISSIONS);
 }
 
 /** The requests and approvals that opened a Gate; of another namespace only the time: that Gate's readers see more. */
-export function approvalsAtGate(
+export function permissionsAtGate(
   { key, ref, openedBy, approvedBy = [] }: GateResult,
   namespace: string,
-): StoredApproval[] {
+): StoredPermission[] {
   const given = openedBy ? [openedBy] : approvedBy;
   const latest = given.at(-1);
   if (!latest) return [];
@@ -39,12 +42,12 @@ export function approvalsAtGate(
 }
 
 /** The counted approvals of a RolloutGate. */
-function countedApprovals({ gate, verdict }: RequiredApprovals): StoredApproval[] {
+function countedApprovals({ gate, verdict }: RequiredApprovals): StoredPermission[] {
   return verdict.counted.map((each) => ({ kind: 'RolloutGate', gate: gate.metadata.name ?? '', ...stored(each) }));
 }
 
 /** The user who put the version onto the list of a RolloutGate. */
-function listingOf({ metadata, spec }: RolloutGate, version: string): StoredApproval[] {
+function listingOf({ metadata, spec }: RolloutGate, version: string): StoredPermission[] {
   if (!spec?.allowedVersions?.includes(version)) return [];
   const listed = listedOn(parseListed(metadata.annotations?.[LISTED]), 'allowedVersions', version);
   return listed ? [{ kind: 'RolloutGate', gate: metadata.name ?? '', ...stored(listed) }] : [];
