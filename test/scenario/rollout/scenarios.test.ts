@@ -12,8 +12,8 @@ for (const file of FILES) {
 /** A newer version waits after a failed one. */
 const NEED_HOLD = ['R77'];
 /**
- * Scenarios in which time alone ends a bake or makes health new, a first deployment ignores RolloutGates, and a
- * deployment without bake settings ends at once.
+ * Scenarios in which time alone ends a bake or makes health new, a first deployment ignores RolloutGates, a deployment
+ * without bake settings ends at once, and a moved tag changes nothing.
  */
 const NEED_KUBERIK_COMPAT = [
   'R21',
@@ -26,6 +26,7 @@ const NEED_KUBERIK_COMPAT = [
   'recovery-bake',
   'like-kuberik-late',
   'like-kuberik-text',
+  'like-kuberik-moved-tag',
 ];
 const DIFFER = [...NEED_HOLD, ...NEED_KUBERIK_COMPAT];
 
