@@ -191,7 +191,7 @@ export function explainsAt(before: HealthStatus, now: EpochMs): EpochMs | undefi
   return at > now && at < now + EXPLAINED_AFTER_MS + CLOCK_DIFFERENCE_MS ? at : undefined;
 }
 
-/** Whether nothing was evaluated since the reset. */
+/** Whether nothing was evaluated since the reset: a reset status has no other sign than its message. */
 function isReset({ status, message }: HealthStatus): boolean {
   return status === 'Pending' && message === RESET_MESSAGE;
 }

@@ -329,7 +329,8 @@ function restoredReady(head: HistoryEntry | undefined, rollout: Rollout, waits: 
   if (head.lastRetryTimestamp && head.bakeStatus !== 'Succeeded') {
     return falseCondition(READY, 'BakeTimeFailed', 'The deployment failed and is being retried.');
   }
-  // The only message that code reads: the Go controller's dashboard marks a bake successful by this text alone.
+  // Code reads two messages, both of the Go controller: this one, by which alone its dashboard marks a bake successful,
+  // and RESET_MESSAGE of HealthChecks.
   if (message.startsWith(MARKED_SUCCESSFUL)) return trueCondition(READY, 'DeploymentMarkedSuccessful', message);
   if (head.bakeStatus === 'Succeeded' && head.bakeStartTime) return trueCondition(READY, 'BakeTimePassed', message);
   return trueCondition(READY, 'RolloutSucceeded', `Release deployed successfully. ${deploymentSummary(head, rollout)}`);
