@@ -230,8 +230,8 @@ export interface Settings {
   /** The default of `spec.onFailure` of Rollouts. */
   onFailure: 'Continue' | 'Hold';
   /**
-   * Whether bakes behave as in the Go controller: they end by time alone, reports of health count by their times, and
-   * deleted objects are ignored.
+   * Whether the Go controller's rules apply to bakes, health, `currentVersion` and first deployments: *compat* in
+   * docs/reference/quirks.md.
    */
   kuberikCompat?: boolean;
   /** User name of Metacontroller's requests. */

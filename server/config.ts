@@ -43,7 +43,7 @@ export const ENVIRONMENT: Record<string, string> = {
   OIDC_ISSUERS: 'OIDC issuers whose ID tokens Gates may accept, https URLs, comma-separated (none)',
   ON_FAILURE: 'Continue or Hold, for Rollouts without spec.onFailure (Continue)',
   KUBERIK_COMPAT:
-    "true or false: whether to apply the Go controller's rules for Succeeded, currentVersion, the health of objects, and RolloutGates at a first deployment (false)",
+    "true or false: whether the Go controller's rules apply to bakes, health, currentVersion and first deployments (false)",
   BYPASS_SERVICE_ACCOUNTS: 'ServiceAccount user names that may bypass Gates, comma-separated (none)',
   SYNC_FIELD_MANAGERS:
     'field managers of Git syncs: a closed Gate reverts their applies and denies other writes; comma-separated (kustomize-controller,helm-controller,flux-operator)',
