@@ -1,6 +1,6 @@
 /**
  * A write behind a closed Gate: a Git sync, or a `kubectl apply` that repeats its literal, is reverted; any other
- * change of what Gates govern is denied (docs/reference/writes.md, W10 to W17).
+ * change of what Gates govern is denied (docs/reference/writes.md).
  */
 import { BOUND_ROLLOUT, REQUIRED_GATES, SUBSTITUTE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';

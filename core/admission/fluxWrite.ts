@@ -1,6 +1,6 @@
 /**
- * The admission decision about one write of a Flux object (docs/reference/writes.md, W1 to W31) for which
- * earlyDecision.ts has no answer. The rules, in the order in which they apply:
+ * The admission decision about one write of a Flux object (docs/reference/writes.md) for which earlyDecision.ts has no
+ * answer. The rules, in the order in which they apply:
  *
  * | rule | the mutating webhook, here | the validating webhook, validate.ts |
  * |---|---|---|

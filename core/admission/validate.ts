@@ -170,7 +170,7 @@ function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undef
   return rollout?.metadata.uid === uid && (!entry || entry.version?.tag === version);
 }
 
-// Deletion (docs/reference/writes.md, W19 to W22 and W30).
+// Deletion (docs/reference/writes.md).
 
 /**
  * The denial of a deletion; undefined if the object may be deleted. The caller allows users who may bypass the Gates.

@@ -1,4 +1,4 @@
-/** The managed fields of an object after one write (docs/reference/writes.md, W1 to W7). */
+/** The managed fields of an object after one write (docs/reference/writes.md). */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';

@@ -2,7 +2,7 @@
  * How a closed Gate suspends its object, and an open one resumes it: in each write the webhook decides, from live
  * Gates, which state is stored and whether the object is suspended. Decorators cause the write (requestedState.ts).
  * `gate.fluxcd.io/suspended` stores the previous `spec.suspend`, and the opening restores exactly that
- * (docs/reference/writes.md, W15, W23 and W24).
+ * (docs/reference/writes.md).
  */
 import { AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
