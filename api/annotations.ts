@@ -93,7 +93,7 @@ export const APPROVE_REASON = 'rollout.kuberik.com/approve-reason';
 /** On RolloutGates with `spec.approvals`: the version whose approval the writer withdraws. */
 export const UNAPPROVE = 'rollout.kuberik.com/unapprove';
 /**
- * On RolloutGates, written by the webhook: the approvals, and who last changed the number needed. See
+ * On RolloutGates, written by the webhook: the approvals, and the last ten changes of their rule, with users. See
  * core/approval/approvalRecord.ts.
  */
 export const APPROVALS = 'rollout.kuberik.com/approvals';
@@ -127,8 +127,8 @@ export const ROLLBACK_BARRIER = 'rollout.kuberik.com/rollback-barrier';
 /** On Flux objects: the Gates that the object requires, `a,ns/b`. */
 export const REQUIRED_GATES = 'gate.fluxcd.io/gates';
 /**
- * On Flux objects: the Gates that select the object, `ns/a,ns/b`, or `(too-many)` if it requires more than 200. Hooks
- * write it too, but the webhook decides what is stored.
+ * On Flux objects: the Gates that select the object, `ns/a,ns/b`, or `(too-many)` if it requires more than 200 or their
+ * names are too long together. Hooks write it too, but the webhook decides what is stored.
  */
 export const SELECTED_BY = 'gate.fluxcd.io/selected-by';
 /**
@@ -189,10 +189,10 @@ export const APPROVE_FOR = 'approve.gate.fluxcd.io/for';
 export const APPROVE_FOR_REASON = 'approve.gate.fluxcd.io/reason';
 /** On Gates with `spec.approvals`: the version whose approval the writer withdraws. */
 export const UNAPPROVE_FOR = 'unapprove.gate.fluxcd.io/for';
-/** On Gates, written by the webhook: the approvals, and the last change of `spec.approvals`. */
+/** On Gates, written by the webhook: the approvals, and the last ten changes of their rule, with users. */
 export const GATE_APPROVALS = 'gate.fluxcd.io/approvals';
 /**
- * On Gates, written by the receiver: the signed calls of the last ten minutes, so that none counts twice. See
+ * On Gates, written by the receiver: the calls accepted in the last ten minutes, so that none counts twice. See
  * core/receiver/acceptCall.ts.
  */
 export const USED_CALLS = 'gate.fluxcd.io/used-calls';

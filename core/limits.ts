@@ -150,6 +150,6 @@ export const LIMITS = {
   notifiedNamespaces: 100,
   /** Flux objects that report one change of a Rollout. */
   notifiedObjects: 10,
-  /** Seconds until every hook is called again at the latest. */
+  /** The longest time until its next call that a hook requests, in seconds. */
   resyncAfterSeconds: 3600,
 } as const;
