@@ -93,7 +93,7 @@ function givenEvents(before: VersionStatus | undefined, after: VersionStatus, re
   const fresh = after.given.filter((each) => !known.has(idOf(each)));
   const events = fresh.map(({ by, at, reason, doesNotCount }): NewEvent => {
     const why = reason ? `: ${reason}` : '';
-    const aside = doesNotCount ? `, who ${doesNotCount} and does not count` : '';
+    const aside = doesNotCount ? ` (doesn't count: ${doesNotCount})` : '';
     const count = countText(after.count ?? 0, required);
     return {
       type: 'Normal',

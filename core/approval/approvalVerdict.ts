@@ -143,7 +143,7 @@ const APPROVALS_IN_SENTENCE = 5;
 
 /**
  * The verdict as text:
- * `1 of 2 approvals (alice; bob requested it and does not count; the next expires at 2026-01-02T12:00:00Z)`.
+ * `1 of 2 approvals (alice; bob's approval doesn't count: bob requested it; the next expires at 2026-01-02T12:00:00Z)`.
  */
 export function verdictText({ required, given, counted, problem, until }: ApprovalVerdict): string {
   const users = counted.map(({ by }) => by);
@@ -151,7 +151,7 @@ export function verdictText({ required, given, counted, problem, until }: Approv
   const parts = [
     ...(users.length > 0 ? [firstFew(users, APPROVALS_IN_SENTENCE)] : []),
     ...(problem === undefined
-      ? excluded.map(({ by, doesNotCount }) => `${by} ${doesNotCount} and does not count`)
+      ? excluded.map(({ by, doesNotCount }) => `${by}'s approval doesn't count: ${by} ${doesNotCount}`)
       : [`none counts: ${problem}`]),
     ...(until === undefined || counted.length === 0 ? [] : [`the next expires at ${formatTime(until)}`]),
   ];

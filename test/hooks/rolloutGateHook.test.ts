@@ -94,6 +94,18 @@ describe('the status of a RolloutGate', () => {
     ]);
   });
 
+  it.each([
+    ['Carol', { [`${P}requesters`]: '{"force-deploy":"bob"}' }, 'requested it'],
+    [undefined, {}, 'the authors of the release are unknown'],
+  ])('names in the Event why an approval does not count, with authors %s', async (authors, requesters, why) => {
+    const requested = rolloutOf({ [`${P}force-deploy`]: '1.1.0', ...requesters });
+    const status = { ...requested.status, releaseAuthors: authors === undefined ? [] : [{ tag: '1.1.0', authors }] };
+    const rollout = objectOf('Rollout', { ...requested, status });
+    const rule: Rule = { required: 1, notBy: ['requester', 'author'] };
+    const { said } = await sync(gateOf(rule, { given: [bob] }), T('10:10:00'), rollout);
+    expect(said).toEqual([`Approved: 1.1.0 is approved by bob (doesn't count: ${why}) (0 of 1 approval)`]);
+  });
+
   describe('once the version is deployed', () => {
     const deployed = (status: object, annotations = {}) =>
       objectOf<'Rollout'>('Rollout', { ...rolloutOf(annotations), status: { ...rolloutOf().status, ...status } });
