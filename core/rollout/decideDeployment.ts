@@ -73,17 +73,10 @@ export function decideDeployment(context: RolloutContext): DeploymentDecision {
   return deployNext(stay.context, next, evaluation);
 }
 
-/** The context if nothing is deployed: a bypass is shown, and texts for a withdrawn manual deployment are used up. */
+/** The context if nothing is deployed: texts for a withdrawn manual deployment are used up. */
 function contextOfWait(context: RolloutContext, evaluation: Evaluation): RolloutContext {
-  const { observed, state, requests, now } = context;
-  const { condition } = evaluation.rolloutGatesResult;
-  // The bypass stays visible after its version is deployed: see shownBypass.
-  const shown = condition.reason === 'GatesBypassed' ? [condition] : [];
-  return {
-    ...context,
-    state: { ...state, conditions: setConditions(state.conditions, shown, now) },
-    requests: withUsed(observed.rollout, requests, unneededTexts(evaluation, requests)),
-  };
+  const { observed, requests } = context;
+  return { ...context, requests: withUsed(observed.rollout, requests, unneededTexts(evaluation, requests)) };
 }
 
 /** The decision to commit a new deployment, which `context` has already. */

@@ -86,7 +86,7 @@ export function evaluateRollout(context: RolloutContext): Evaluation {
 /** The versions that could come next, and what RolloutGates and upstream Rollouts let through. */
 function possibleVersions({ observed, state, config, requests, now }: RolloutContext) {
   const { rollout, imagePolicy, rolloutGates } = observed;
-  const { history, available, rolledBack, barriers, authors, conditions } = state;
+  const { history, available, rolledBack, barriers, authors } = state;
   const [head] = history;
   const rejected = rejections(available, rolloutGates, rollout.status?.rejectedReleases, now);
   const { candidates, withdrawn, young, isNewer } = releasesAfter(available, head?.version.tag, imagePolicy, {
@@ -97,7 +97,7 @@ function possibleVersions({ observed, state, config, requests, now }: RolloutCon
   const upstream = evaluateUpstream(rollout, observed.upstream, candidates, now);
   const gateApprovals = rolloutGateApprovals(rollout, rolloutGates, authors, now);
   const requestedBypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
-  const bypass = requestedBypass ?? shownBypass(head, candidates, conditions);
+  const bypass = requestedBypass ?? shownBypass(head, candidates);
   const rolloutGatesResult = evaluateRolloutGates(rolloutGates, candidates, bypass, upstream, gateApprovals);
   const rollback = rollbackOf({
     history,

@@ -5,7 +5,7 @@
 import { GATE_UNTIL, SCHEDULE_KIND_LABEL, SCHEDULE_NAME_LABEL } from '../../../api/annotations.ts';
 import { GATES_PASSING, READY } from '../../../api/conditions.ts';
 import { KINDS } from '../../../api/kinds.ts';
-import type { Condition, EpochMs } from '../../../api/kubernetes.ts';
+import type { EpochMs } from '../../../api/kubernetes.ts';
 import type {
   GateSummary,
   HistoryEntry,
@@ -14,7 +14,7 @@ import type {
   RolloutStatus,
   VersionInfo,
 } from '../../../api/types.ts';
-import { falseCondition, findCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
+import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { firstFew } from '../../text/firstFew.ts';
@@ -114,14 +114,8 @@ export function evaluateRolloutGates(
  * The deployed version, if it bypassed RolloutGates and no other version is pending. The status still shows the bypass:
  * without it, the RolloutGates would seem to block the version that was just deployed.
  */
-export function shownBypass(
-  head: HistoryEntry | undefined,
-  candidates: readonly VersionInfo[],
-  conditions: readonly Condition[] | undefined,
-): string | undefined {
-  const before = findCondition(conditions, GATES_PASSING);
-  if (!head || candidates.length > 0 || before?.reason !== 'GatesBypassed') return undefined;
-  return head.origin?.includes('GateBypass') ? head.version.tag : undefined;
+export function shownBypass(head: HistoryEntry | undefined, candidates: readonly VersionInfo[]): string | undefined {
+  return candidates.length === 0 && head?.origin?.includes('GateBypass') ? head.version.tag : undefined;
 }
 
 /** RolloutGates that one message names. */
