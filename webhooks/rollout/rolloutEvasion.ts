@@ -37,10 +37,10 @@ export async function decideEvasion(
   request: AdmissionRequest,
   call: WebhookCall,
 ): Decision {
-  const release = gainsOwner(rollout, before) ? 'have an owner reference added' : changeInGit(rollout, before);
+  const release = gainsOwner(rollout, before) ? 'get an owner reference' : changeInGit(rollout, before);
   if (release === undefined) {
     const dropped = await readDroppedClosedGates(rollout, before, call);
-    return decideBehind(dropped, rollout, 'remove a closed Gate from its required Gates', 'write', request, call);
+    return decideBehind(dropped, rollout, 'stop requiring a closed Gate', 'write', request, call);
   }
   // All Gates that the Rollout required, including those that the write drops.
   const closed = await readClosedGatesBeforeRemoval(before, call);
@@ -51,7 +51,7 @@ function changeInGit(rollout: Rollout, before: Rollout): string | undefined {
   if (!isSetByGit(rollout)) return undefined;
   if (!isSetByGit(before)) return 'have spec.writeBack added';
   const isSamePolicy = sameJson(rollout.spec?.releasesImagePolicy, before.spec?.releasesImagePolicy);
-  return isSamePolicy ? undefined : 'have spec.releasesImagePolicy changed beside spec.writeBack';
+  return isSamePolicy ? undefined : 'have spec.releasesImagePolicy changed with spec.writeBack set';
 }
 
 /** Decides a deletion: deleting the Rollout and creating it again would evade its Gates. */

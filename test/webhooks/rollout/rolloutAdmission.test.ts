@@ -263,7 +263,7 @@ describe('validate/rollout', () => {
     expect(result).toMatchObject({
       allowed: false,
       message: expect.stringMatching(
-        /cannot remove a closed Gate .*Gate 'team-a\/freeze' is closed \(Gate closed by default[\s\S]*To open Gate team-a\/freeze:\n {2}kubectl -n team-a annotate/,
+        /cannot stop requiring a closed Gate.*Gate 'team-a\/freeze' is closed \(Gate closed by default[\s\S]*To open Gate team-a\/freeze:\n {2}kubectl -n team-a annotate/,
       ),
     });
   });
@@ -308,7 +308,7 @@ describe('validate/rollout', () => {
     const { result } = await decide({ object: owned('1'), old: gated }, [closed]);
     expect(result).toMatchObject({
       allowed: false,
-      message: expect.stringContaining('cannot have an owner reference added while'),
+      message: expect.stringContaining('cannot get an owner reference while'),
     });
     expect((await decide({ object: owned('2'), old: owned('1') }, [closed])).result.allowed).toBe(false);
     expect((await decide({ object: gated, old: owned('1') }, [closed])).result.allowed).toBe(true);
@@ -327,7 +327,9 @@ describe('validate/rollout', () => {
     expect((await decide({ object: toGit('b'), old: toGit('a') }, [closed])).result.allowed).toBe(true);
     expect((await decide({ object: gated, old: toGit('a') }, [closed])).result.allowed).toBe(true);
     const other = rollout({ ...spec, writeBack: { imagePolicy: 'a' }, releasesImagePolicy: { name: 'other' } });
-    const message = expect.stringContaining('cannot have spec.releasesImagePolicy changed beside spec.writeBack while');
+    const message = expect.stringContaining(
+      'cannot have spec.releasesImagePolicy changed with spec.writeBack set while',
+    );
     expect((await decide({ object: other, old: toGit('a') }, [closed])).result).toMatchObject({ message });
   });
 
