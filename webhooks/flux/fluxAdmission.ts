@@ -151,7 +151,7 @@ async function withClosedGates(
     return bypassingDeployCommand(rollout, readManagedField(object, field), Boolean(spec?.wantedVersion));
   });
   const commands = [...(denial.commands ?? []), ...bypasses];
-  return { ...denial, text: `${denial.text} A deployment by that Rollout would wait`, closed, commands };
+  return { ...denial, text: `${denial.text} A deployment would wait`, closed, commands };
 }
 
 /**

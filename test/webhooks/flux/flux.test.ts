@@ -216,9 +216,7 @@ describe('the denial for a managed field', () => {
       { objects: [behindFreeze, gate('shop/freeze')] },
     );
     expect(message).toContain(command);
-    expect(message).toContain(
-      "A deployment by that Rollout would wait: Gate 'shop/freeze' is closed (Gate closed by default).",
-    );
+    expect(message).toContain("A deployment would wait: Gate 'shop/freeze' is closed (Gate closed by default).");
     expect(message).toContain('\nTo open Gate shop/freeze:\n  kubectl -n shop');
     expect(message).toContain(`\n  ${command} gate.fluxcd.io/bypass-reason="<why>"\n`);
   });
