@@ -121,7 +121,7 @@ export function olderFindings(served: ReadonlyMap<string, readonly string[]>): F
     const wanted = apiVersionOf(row);
     if (serving.length === 0 || serving.includes(wanted)) return [];
     const what = `${row.kind} is served only as ${serving.join(' and ')}, but rollout-hooks reads ${wanted}`;
-    const text = `${what}: no Gate holds it, nor any other kind of ${row.group}`;
+    const text = `${what}: Gates hold no object of group ${row.group}`;
     return problem(ABOUT, text, 'upgrade Flux to 2.7 or newer');
   });
 }

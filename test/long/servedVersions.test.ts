@@ -73,6 +73,6 @@ it('a kind that is served in an older version only, by doctor', async () => {
   }, 'doctor to find it');
   expect(text).toContain(
     'OCIRepository is served only as source.toolkit.fluxcd.io/v1beta2, but rollout-hooks reads source.toolkit.fluxcd.io/v1: ' +
-      'no Gate holds it, nor any other kind of source.toolkit.fluxcd.io',
+      'Gates hold no object of group source.toolkit.fluxcd.io',
   );
 });
