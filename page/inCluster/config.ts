@@ -43,7 +43,8 @@ export interface PageConfig {
 export const PAGE_ENVIRONMENT: Record<string, string> = {
   UI_ORIGIN: 'address of the page as browsers see it, https://rollouts.example.com; no path (required)',
   UI_PORT: 'port of the page (8080)',
-  UI_TLS_CERT: 'file with the certificate of that port, PEM (plain HTTP, behind an Ingress that has one)',
+  UI_TLS_CERT:
+    'file with the certificate of that port, PEM (none: plain HTTP, for an Ingress with its own certificate)',
   UI_TLS_KEY: 'file with its key, PEM',
   UI_OIDC_ISSUER: 'URL of the OIDC issuer (none)',
   UI_OIDC_CLIENT_ID: 'client of that issuer; its redirect address is UI_ORIGIN/signed-in',
