@@ -136,7 +136,7 @@ function checkRequest(body: unknown, subject: 'parent' | 'object', kinds: readon
 }
 
 function requestProblem(body: unknown, subject: 'parent' | 'object', kinds: readonly string[]): string | undefined {
-  if (!isMap(body)) return 'body must be object';
+  if (!isMap(body)) return 'the body must be a JSON object';
   const object = body[subject];
   if (!isMap(object)) return `/${subject} must be object`;
   const { apiVersion, kind, metadata } = object;

@@ -102,7 +102,9 @@ export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: Deci
  * large as a request may be, some of their work takes half a second.
  */
 const LIMITED_BYTES = new Set(['mutate/rollout', 'mutate/rolloutgate', 'mutate/gate', 'mutate/rolloutbudget']);
-/** More than manifests/policies/object-sizes.yaml allows, because the policy counts in another way. */
+/** The limit of manifests/policies/object-sizes.yaml. */
+const POLICY_BYTES = 65_536;
+/** More than that, because the policy counts in another way. */
 const MAX_OWN_BYTES = 131_072;
 
 /**
@@ -117,7 +119,10 @@ function sizeDenial(
   const [bytes, before] = [object, oldObject].map((each) => (each ? ownBytes(each) : 0)) as [number, number];
   if (bytes <= MAX_OWN_BYTES || bytes <= before) return undefined;
   const what = 'spec, annotations, labels, owner references and finalizers take';
-  return denied('limit', `${what} ${bytes} bytes together, and at most 65536 are allowed: make them smaller.`);
+  return denied(
+    'limit',
+    `${what} ${bytes} bytes together, and at most ${POLICY_BYTES} are allowed: make them smaller.`,
+  );
 }
 
 function ownBytes({ spec, metadata }: AnyObject): number {
@@ -167,7 +172,7 @@ const OPERATIONS: readonly unknown[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT']
 
 /** The first field that an API server would not send so; undefined if there is none. */
 function reviewProblem(body: unknown): string | undefined {
-  if (!isMap(body)) return 'body must be object';
+  if (!isMap(body)) return 'the body must be a JSON object';
   const { apiVersion, kind, request } = body;
   if (apiVersion !== 'admission.k8s.io/v1') return '/apiVersion must be admission.k8s.io/v1';
   if (kind !== 'AdmissionReview') return '/kind must be AdmissionReview';
