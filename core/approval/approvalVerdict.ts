@@ -21,7 +21,7 @@ export interface VersionUsers {
 
 /** An approval, and whether it counts. */
 export interface EvaluatedApproval extends Approval {
-  /** Why the approval doesn't count, as the text after the user's name: `requested it`. */
+  /** Why the approval doesn't count: a text after the user's name, `requested it`, or the rule's problem. */
   doesNotCount?: string;
 }
 
