@@ -64,7 +64,8 @@ export async function bypassOf(
     const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates`;
     return { ...unchanged, denial: { reason: 'gate_closed', text, closed, hint: bypassText(bypass, 'write', closed) } };
   }
-  const target = bypassTarget(rollout, before, username, bypassFor);
+  const bound = bindingsOfRollout(rollout, await listBindings([rollout], call.cluster));
+  const target = bypassTarget(rollout, before, username, bypassFor, bound);
   if (target.is === 'denied' && !drops) {
     const { text: why, commands = [] } = target.why;
     const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates: ${why}.`;
@@ -78,7 +79,7 @@ export async function bypassOf(
   // webhooks/rollout/rolloutWarnings.ts warns about a version that the write requests.
   const bypasses =
     target.is === 'deployment' && !target.requestsVersion ? [bypassWarning(deployment.version, closed)] : [];
-  return { grant, counts: true, audit, warnings: [...bypasses, ...(await newerSourceWarnings(rollout, call))] };
+  return { grant, counts: true, audit, warnings: [...bypasses, ...(await newerSourceWarnings(bound, rollout, call))] };
 }
 
 const NOTHING_WAITS =
@@ -103,9 +104,12 @@ function keptGrant(rollout: Rollout, before: Rollout | undefined): string | unde
  * Warnings for the first few bound Kustomizations whose source has fetched something newer than they have applied.
  * None for a source that the Rollout manages, because it fetches just the deployment.
  */
-async function newerSourceWarnings(rollout: Rollout, call: WebhookCall): Promise<string[]> {
-  const bindings = await listBindings([rollout], call.cluster);
-  const syncs = bindingsOfRollout(rollout, bindings).filter(({ spec }) => spec?.target.kind === 'Kustomization');
+async function newerSourceWarnings(
+  bound: readonly FluxBinding[],
+  rollout: Rollout,
+  call: WebhookCall,
+): Promise<string[]> {
+  const syncs = bound.filter(({ spec }) => spec?.target.kind === 'Kustomization');
   const texts = await Promise.all(
     syncs.slice(0, MAX_LISTED).map((binding) => newerSourceWarning(binding, rollout, call)),
   );

@@ -4,12 +4,14 @@
  * user requested, the write has to name it.
  */
 import { BYPASS_FOR } from '../../../api/annotations.ts';
-import type { Rollout } from '../../../api/types.ts';
+import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { identityOf } from '../../kube/names.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import { deployVersionCommand } from '../../managedField/deployment.ts';
 import { type BypassGrant, isRollingOut } from '../../suspension/bypassGrant.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
+import { isUnfinished } from '../deployment/history.ts';
+import { unapplied } from '../deployment/progress.ts';
 import { newRequests, requestsOf, type VersionRequest, versionRequests } from './rolloutRequests.ts';
 
 type GrantedDeployment = Pick<BypassGrant, 'version' | 'id'>;
@@ -27,17 +29,19 @@ type BypassTarget =
 /**
  * The deployment that a write of a Rollout with a new bypass reason is for.
  * @param bypassFor the annotation BYPASS_FOR of the write
+ * @param bound the FluxBindings of the Rollout
  */
 export function bypassTarget(
   rollout: Rollout,
   before: Rollout,
   user: string,
   bypassFor: string | undefined,
+  bound: readonly FluxBinding[],
 ): BypassTarget {
   const { wantedVersion, forceDeploy } = newRequests(rollout, before);
   const requested = [wantedVersion, forceDeploy].filter((version) => version !== undefined);
   const named = [...(bypassFor ? [bypassFor] : []), ...requested];
-  const underWay = deploymentUnderWay(rollout);
+  const underWay = deploymentUnderWay(rollout, bound);
   const isRollingOut = underWay !== undefined && named.includes(underWay.version);
   const next = isRollingOut ? underWay : (waitingDeployment(rollout) ?? underWay);
   const other = named.find((version) => version !== next?.version);
@@ -75,10 +79,15 @@ function waitingDeployment(rollout: Rollout): GrantedDeployment | undefined {
   return waits ? { version: requested, id: (head?.id ?? 0) + 1 } : undefined;
 }
 
-/** The newest deployment, if a Gate has closed while it is rolling out. */
-function deploymentUnderWay({ status }: Rollout): GrantedDeployment | undefined {
-  const [head] = status?.history ?? [];
-  return head && isRollingOut(head) ? { version: head.version.tag, id: head.id ?? 0 } : undefined;
+/**
+ * The newest deployment, if a Gate has closed while it is rolling out. One without a bake may have Succeeded at once:
+ * it rolls out as long as a bound object has not applied it.
+ */
+function deploymentUnderWay(rollout: Rollout, bound: readonly FluxBinding[]): GrantedDeployment | undefined {
+  const [head] = rollout.status?.history ?? [];
+  if (!head || !isRollingOut(head)) return undefined;
+  const isUnderWay = isUnfinished(head) || unapplied(head, bound, rollout).length > 0;
+  return isUnderWay ? { version: head.version.tag, id: head.id ?? 0 } : undefined;
 }
 
 function requestsFor(rollout: Rollout, { version, id }: GrantedDeployment): VersionRequest[] {

@@ -1,10 +1,11 @@
 /** docs/reference/writes.md, W47 and W48: which version a bypass on a Rollout is for. */
 import { describe, expect, it } from 'vitest';
 import { BYPASS_FOR, BYPASS_ROLLOUT_GATES, FORCE_DEPLOY, REQUESTERS } from '../../../api/annotations.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { rollout } from '../../hooks/rollout/call.ts';
-import { AT_7, ask, entry, GATES, HOTFIX, own, REASON, T } from './bypass.ts';
+import { AT_7, ask, binding, entry, GATES, HOTFIX, own, REASON, T } from './bypass.ts';
 import { admitted, annotated } from './call.ts';
 
 describe('a bypass is for the version that its write names', () => {
@@ -148,6 +149,31 @@ describe('a bypass is for the version that its write names', () => {
     expect(answer.warnings.join()).toContain(
       `version ${grant.split(' ')[0]} may bypass 2 closed Gates, for one deployment`,
     );
+  });
+
+  // A deployment has Succeeded at once with nothing bound, by initialVersion, or without a bake in kuberik's mode.
+  const succeeded: RolloutStatus = { history: [{ ...entry(7, '1.4.0', ''), bakeStatus: 'Succeeded' }] };
+  const [ownGate, boundGate] = GATES as [KubeObject<any, any>, KubeObject<any, any>];
+  const applied = {
+    ...binding('OCIRepository'),
+    status: { applied: [{ rollout: 'app', uid: rollout().metadata.uid, id: 7 }] },
+  };
+
+  it.each<[title: string, objects: KubeObject<any, any>[]]>([
+    ['no object is bound', [ownGate]],
+    ['every bound object has applied it', [ownGate, boundGate, applied]],
+  ])('a deployment that has Succeeded is over if %s', async (_, objects) => {
+    const named = annotated({ ...REASON, [BYPASS_FOR]: '1.4.0' }, own, succeeded);
+    const before = rollout(own, succeeded);
+    expect((await ask({ next: named, before, objects })).denial).toContain('version 1.4.0 is deployed already');
+    const unnamed = await ask({ next: annotated(REASON, own, succeeded), before, objects });
+    expect(unnamed).toMatchObject({ grant: undefined, warnings: [expect.stringContaining('no version is waiting')] });
+  });
+
+  it('a deployment that has Succeeded is not over if a bound object has not applied it', async () => {
+    const next = annotated({ ...REASON, [BYPASS_FOR]: '1.4.0' }, own, succeeded);
+    const { grant } = await ask({ next, before: rollout(own, succeeded) });
+    expect(grant).toBe(`1.4.0 (7) ${T}: team-a/bound,team-a/own`);
   });
 
   it('the annotation that names it is never stored: it is always of this write', async () => {
