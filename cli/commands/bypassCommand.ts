@@ -1,13 +1,23 @@
+import { BYPASSED_GATES } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { GOVERNED_KINDS } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
 import { bypassObject, reconcileProgress } from '../../client/actions/writes/fluxObjectWrites.ts';
-import { bypass, bypassRolloutGates, bypassWaiting } from '../../client/actions/writes/rolloutWrites.ts';
+import { badRequest, isRequest, type PlannedWrite } from '../../client/actions/writes/plannedWrite.ts';
+import {
+  bypass,
+  bypassRolloutGates,
+  bypassWaiting,
+  rolloutCommand,
+} from '../../client/actions/writes/rolloutWrites.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { withCommands } from '../../core/text/commands.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
+import { makeWrite } from '../../tools/kube/sent.ts';
 import { kindRow, readRollout, readTarget } from '../../tools/read/namedObjects.ts';
-import type { CommandDefinition } from '../command/command.ts';
+import type { CommandDefinition, Context } from '../command/command.ts';
 import { OBJECT_WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
-import { make } from '../write/make.ts';
+import { make, printWarnings } from '../write/make.ts';
 import { awaitObject, awaitRollout, WAIT_CODES } from '../write/wait.ts';
 
 export const bypassCommand: CommandDefinition = {
@@ -15,7 +25,7 @@ export const bypassCommand: CommandDefinition = {
 
 You need a reason, and the verb bypass on each closed Gate. Your name and the reason are recorded.
 
-- For a Rollout the bypass is for one deployment of this version. If another version would be deployed first, the API server denies the request. Like deploy, it also bypasses RolloutGates, HealthChecks and a running bake.
+- For a Rollout the bypass is for one deployment of this version. If another version would be deployed first, the API server denies the request; if no closed Gate blocks it, nothing is changed. Like deploy, it also bypasses RolloutGates, HealthChecks and a running bake.
 - A Flux object runs until one of its Gates closes again.
 - With --rollout-gates it bypasses the RolloutGates of a Rollout instead, for one release candidate; a reason is optional then. Closed Gates and missing approvals still block it.`,
   arguments: [
@@ -68,8 +78,30 @@ You need a reason, and the verb bypass on each closed Gate. Your name and the re
     const made = await make(context, invocation, async () => {
       rollout = await readRollout(cluster, target);
       const now = context.now();
-      return version === undefined ? bypassWaiting(rollout, reason, now) : bypass(rollout, version, reason, now);
+      const planned =
+        version === undefined ? bypassWaiting(rollout, reason, now) : bypass(rollout, version, reason, now);
+      return bypassIfClosed(context, rollout, planned);
     });
     return awaitRollout(context, invocation, made, rollout);
   },
 };
+
+/**
+ * The write, if it bypasses a closed Gate. Only the webhook knows, in a dry run: the user may not be allowed to read
+ * the Gates, and the Rollout's status may be older than the newest closure.
+ */
+async function bypassIfClosed(context: Context, rollout: Rollout, planned: PlannedWrite): Promise<PlannedWrite> {
+  if (!isRequest(planned)) return planned;
+  const { client } = await context.cluster();
+  const tried = await makeWrite(client, () => planned, { dryRun: true });
+  if ('none' in tried) return tried;
+  const [before, after] = [rollout, tried.object].map(({ metadata }) => metadata.annotations?.[BYPASSED_GATES]);
+  if (after !== undefined && after !== before) return planned;
+  // They have the cause if the user may bypass no Gate.
+  printWarnings(context, tried.warnings);
+  const version = planned.brings?.version ?? '';
+  const text = `Nothing was changed: ${version} would bypass no closed Gate of Rollout ${refKey(identityOf(rollout))}.`;
+  if (rollout.status?.history?.[0]?.version.tag === version) return badRequest(text);
+  const verb = rollout.spec?.wantedVersion ? 'pin' : 'deploy';
+  return badRequest(withCommands(text, ['To deploy it', rolloutCommand(rollout, verb, version)]));
+}

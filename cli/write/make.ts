@@ -36,11 +36,8 @@ export async function make(
     confirmed = concerns;
     if (options.showKubectl) terminal.noteText(forSameCluster(kubectlOf(request), context.flags));
   };
-  const printWarnings = (warnings: readonly string[]) => {
-    for (const warning of warnings) terminal.note(`${terminal.paint.yellow('Warning:')} ${warning}`);
-  };
   const sent = await makeWrite(client, requested, { dryRun, before }).catch((error) => {
-    if (isApiError(error)) printWarnings(error.warnings);
+    if (isApiError(error)) printWarnings(context, error.warnings);
     throw error;
   });
   if ('none' in sent) {
@@ -48,7 +45,7 @@ export async function make(
     terminal.noteText(forSameCluster(sent.none, context.flags));
     return undefined;
   }
-  printWarnings(sent.warnings);
+  printWarnings(context, sent.warnings);
   if (sent.unrecorded) throw new Problem(sent.unrecorded);
   const { request, object } = sent;
   const { kind, name, group } = request.object;
@@ -59,6 +56,10 @@ export async function make(
     for (const line of sentenceLines(context, text)) terminal.print(line);
   }
   return { object, request, isDryRun: dryRun };
+}
+
+export function printWarnings({ terminal }: Context, warnings: readonly string[]): void {
+  for (const warning of warnings) terminal.note(`${terminal.paint.yellow('Warning:')} ${warning}`);
 }
 
 /** Asks the user to confirm. @throws Problem unless the user does, at a terminal */

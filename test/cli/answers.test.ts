@@ -127,6 +127,20 @@ To block the versions of one Rollout:
     expect(called).toMatchObject({ code, out: '', err: answer, writes: [] });
   });
 
+  it('a bypass that bypasses no closed Gate', async () => {
+    const line = ['bypass', 'web', '1.2.0', '--reason', 'INC-42', '-n', 'shop'];
+    const { writes, ...called } = await typed(line, [WEB]);
+    expect(called).toMatchObject({
+      code: 1,
+      out: '',
+      err: `Nothing was changed: 1.2.0 would bypass no closed Gate of Rollout shop/web.
+To deploy it:
+  kubectl rollouts deploy web 1.2.0 -n shop
+`,
+    });
+    expect(writes.filter(({ isDryRun }) => !isDryRun)).toEqual([]);
+  });
+
   it('a Gate and a RolloutGate of one namespace are found in one', async () => {
     const twin = { ...(QA as any), metadata: { ...(QA as any).metadata, name: 'year-end' } };
     const { err } = await typed(['open', 'year-end', '-n', 'other'], [YEAR_END, twin] as never);

@@ -28,6 +28,8 @@ export interface Rules {
   hides?: readonly string[];
   /** The reason for refusing a write; undefined accepts it. */
   refuses?: (write: Write) => string | undefined;
+  /** Changes the object of a write, in place of the webhooks. */
+  admits?: (object: Stored) => Stored;
   /** Called after a write is stored, in place of the controllers. */
   react?: (server: ObjectServer, write: Write) => void;
 }
@@ -86,7 +88,8 @@ export async function objectServer(objects: readonly Stored[], rules: Rules = {}
     if (refusal) return status(response, 403, 'Forbidden', refusal);
     writes.push(made);
     const found = stored.get(url.pathname);
-    const object = found ? (mergePatched(found, body) as Stored) : body;
+    const merged: Stored = found ? (mergePatched(found, body) as Stored) : body;
+    const object = rules.admits?.(merged) ?? merged;
     if (!made.isDryRun) put(object);
     json(response, object);
     if (!made.isDryRun) rules.react?.(server, made);
