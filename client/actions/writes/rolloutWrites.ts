@@ -16,7 +16,8 @@ import { jsonPointer } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import { imageChange } from '../../../core/rollout/deployment/history.ts';
+import { imageChange, isUnfinished, movedTagText } from '../../../core/rollout/deployment/history.ts';
+import { copiesFirst } from '../../../core/rollout/evaluation/copy.ts';
 import { neverSeen } from '../../../core/rollout/evaluation/droppedGates.ts';
 import { requestsOf, versionRequests } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { isMoved } from '../../../core/rollout/release/metadata.ts';
@@ -97,16 +98,19 @@ export function unpin(rollout: Rollout, reason: Reason): PlannedWrite {
 
 /** Retries the failed deployment. `version`: the failed one that the user saw; absent: any. */
 export function retry(rollout: Rollout, reason: Reason, version?: string): PlannedWrite {
-  const [head] = rollout.status?.history ?? [];
+  const { history = [], availableReleases: available = [], image } = rollout.status ?? {};
+  const [head] = history;
   if (isOther(version, head?.version.tag)) return otherDeployment(rollout, version);
   const rolledBack = head?.rolledBackFrom && ` ${head.rolledBackFrom} was rolled back: deploy it to try it again.`;
   if (head?.bakeStatus !== 'Failed')
     return badRequest(`${nameOf(rollout)}: ${headText(rollout)}, so there is nothing to retry.${rolledBack ?? ''}`);
   // The tag as the value: it differs from that of an earlier request that is not removed yet.
   const annotations = { [RETRY]: head.version.tag, ...changeCause(`retry ${head.version.tag}`, reason) };
+  const moved = copiesFirst(rollout) ? undefined : movedTagText(head, { history, image, available });
   const text = `Requested that ${nameOf(rollout)} retry ${head.version.tag}`;
   return rolloutWrite(rollout, patchMetadata(annotations, rollout), text, {
     version: head.version.tag,
+    concerns: moved === undefined ? [] : [`The retry would fail: ${moved}`],
     basis: deploymentBasis(head),
   });
 }
@@ -159,11 +163,10 @@ export function bypass(rollout: Rollout, version: string, reason: string, now: E
  */
 export function bypassWaiting(rollout: Rollout, reason: string, now: EpochMs): PlannedWrite {
   const { pendingVersion, history: [head] = [] } = rollout.status ?? {};
-  const stopped = head && ['Deploying', 'InProgress'].includes(head.bakeStatus ?? '') ? head : undefined;
+  const stopped = isUnfinished(head) ? head : undefined;
   const version = pendingVersion ?? stopped?.version.tag;
   if (version === undefined) return badRequest(`No version of ${nameOf(rollout)} is waiting: name the one to deploy.`);
-  const isHead = pendingVersion === undefined;
-  const by = isHead ? stopped?.requestedBy : versionRequests(rollout, version)[0]?.by;
+  const by = pendingVersion === undefined ? stopped?.requestedBy : versionRequests(rollout, version)[0]?.by;
   if (by === undefined) return bypass(rollout, version, reason, now);
   return badRequest(
     `${by} requested ${version}, the version of ${nameOf(rollout)} that is waiting: to bypass the Gates for that version, name it.`,
@@ -304,8 +307,7 @@ function otherDeployment(rollout: Rollout, shown: string | undefined) {
 }
 
 function isNewest({ status }: Rollout, version: string): boolean {
-  const [head] = status?.history ?? [];
-  return head?.version.tag === version;
+  return status?.history?.[0]?.version.tag === version;
 }
 
 function headText({ status }: Rollout): string {

@@ -145,6 +145,24 @@ describe('a bypass', () => {
   });
 });
 
+it.each<[spec: object, deployed: string, published: string, expected: string[]]>([
+  [
+    {},
+    'sha256:a',
+    'sha256:b',
+    ['The retry would fail: the tag 1.5.0 has been moved to another image since it was deployed'],
+  ],
+  [{}, 'sha256:a', 'sha256:a', []],
+  [{ targetRepository: { url: 'oci://registry.example/prod' } }, 'sha256:a', 'sha256:b', []],
+])(
+  'a retry with the spec %j of %s, whose tag now is %s, has to be confirmed: %j',
+  (spec, deployed, published, expected) => {
+    const { availableReleases, history } = deployedAndPublished(deployed, published);
+    const status = { availableReleases, history: history!.map((head) => ({ ...head, bakeStatus: 'Failed' as const })) };
+    expect(concerns(retry(rollout({ spec, status }), undefined))).toEqual(expected);
+  },
+);
+
 describe('nothing is planned for that makes no sense', () => {
   it.each<[string, PlannedWrite, RegExp]>([
     ['a version that is no tag', deploy(rollout(), '1.5.1 ', undefined), /^wrong: '1\.5\.1 ' is not a tag/],
