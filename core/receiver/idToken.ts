@@ -7,7 +7,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { identityOf, shortHash } from '../kube/names.ts';
-import { oneLine } from '../text/oneLine.ts';
+import { oneLine, quotedJson } from '../text/oneLine.ts';
 import { acceptCall, type CallDecision } from './acceptCall.ts';
 import { idTokenPath } from './webhookPath.ts';
 
@@ -77,5 +77,5 @@ function textOf(value: unknown): string | undefined {
 }
 
 function quotedValue(value: unknown): string {
-  return value === undefined ? 'missing' : oneLine(JSON.stringify(value)).slice(0, MAX_QUOTED_CHARACTERS);
+  return value === undefined ? 'missing' : quotedJson(value, MAX_QUOTED_CHARACTERS);
 }

@@ -4,6 +4,7 @@
  */
 import type { Descriptor } from '../../api/registry.ts';
 import { isMap } from '../kube/json.ts';
+import { quotedJson } from '../text/oneLine.ts';
 import { CopyFailure } from './outcome.ts';
 
 export interface Contents {
@@ -130,7 +131,10 @@ function textsOf(value: unknown): Record<string, string> | undefined {
 }
 
 const invalid = (message: string) => new CopyFailure('Invalid', message);
-const quoted = (value: unknown) => (JSON.stringify(value) ?? 'undefined').slice(0, 100);
+
+/** Characters of a manifest's value in a message. */
+const MAX_QUOTED_CHARACTERS = 100;
+const quoted = (value: unknown) => quotedJson(value, MAX_QUOTED_CHARACTERS);
 
 // Referrers: OCI's, which the registry or a tag lists, and the tags of cosign.
 

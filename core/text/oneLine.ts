@@ -17,6 +17,11 @@ export function shortened(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;
 }
 
+/** The beginning of the value's JSON on one line, for messages. */
+export function quotedJson(value: unknown, most: number): string {
+  return oneLine(JSON.stringify(value) ?? 'undefined').slice(0, most);
+}
+
 /** The text for storage: its first `most` characters, each run of spaces, line breaks and controls as one space. */
 export function boundedLine(text: string, most: number): string {
   return text
