@@ -29,7 +29,7 @@ export type GateEntry = NonNullable<FluxBindingStatus['gates']>[number];
 /** The report, as the spec of a FluxBinding stores it. */
 export type Report = NonNullable<FluxBindingSpec['report']>;
 
-export function reportInputs(rollouts: readonly Rollout[], gates: readonly Gate[]): ReportInputs {
+export function reportInputsOf(rollouts: readonly Rollout[], gates: readonly Gate[]): ReportInputs {
   return {
     rollouts: new Map(rollouts.map((rollout) => [rollout.metadata.name ?? '', rollout])),
     gates: byRefKey(gates),

@@ -6,7 +6,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { CompositeResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../../api/types.ts';
-import { reportInputs, reportOf, rolloutsOfBinding } from '../../core/binding/bindingReport.ts';
+import { reportInputsOf, reportOf, rolloutsOfBinding } from '../../core/binding/bindingReport.ts';
 import { atomicUpdateOf, bindingStatus } from '../../core/binding/bindingStatus.ts';
 import { gatesOfBinding } from '../../core/gate/gateRefs.ts';
 import { groupOf } from '../../core/kube/names.ts';
@@ -47,7 +47,7 @@ export const fluxBindingHook: CompositeHook<FluxBinding> = {
       );
     const applier = awaits && objectAt<FluxObject>(related, KINDS.Kustomization, awaits.namespace, awaits.name);
     const written = binding.spec?.report;
-    const inputs = reportInputs(objectsOf<Rollout>(related, KINDS.Rollout), objectsOf<Gate>(related, KINDS.Gate));
+    const inputs = reportInputsOf(objectsOf<Rollout>(related, KINDS.Rollout), objectsOf<Gate>(related, KINDS.Gate));
     const { report, requeueAt } = written ? { report: written, requeueAt: undefined } : reportOf(binding, inputs, now);
     const atomic = written ? undefined : atomicUpdateOf(binding, inputs.rollouts, source);
     const answer: CompositeResponse = {

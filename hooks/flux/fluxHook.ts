@@ -11,7 +11,7 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
-import { reportInputs } from '../../core/binding/bindingReport.ts';
+import { reportInputsOf } from '../../core/binding/bindingReport.ts';
 import { bindingName } from '../../core/binding/bindingSpec.ts';
 import { decorate } from '../../core/binding/decorate.ts';
 import { byRefKey } from '../../core/kube/names.ts';
@@ -63,9 +63,9 @@ export const fluxHook: DecoratorHook<FluxObject> = {
     const { gates, found } = await readRecordedGates(object, call);
     const applier = awaitedApply(object);
     const mayRequest = applier !== undefined && (await mayRequestFrom(applier, object, stored, call.cluster));
-    const inputs = reportInputs(objectsOf<Rollout>(related, KINDS.Rollout), found);
+    const reportInputs = reportInputsOf(objectsOf<Rollout>(related, KINDS.Rollout), found);
     const waiting = objectsOf<FluxBinding>(related, KINDS.FluxBinding);
-    const decoration = decorate({ object, stored, gates, reportInputs: inputs, waiting, mayRequest }, call.now);
+    const decoration = decorate({ object, stored, gates, reportInputs, waiting, mayRequest }, call.now);
     const { binding, annotations, status, requeues = [] } = decoration;
     return {
       attachments: binding ? [binding] : [],

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { FluxBindingSpec, Gate, Rollout } from '../../../api/types.ts';
-import { type Report, reportInputs } from '../../../core/binding/bindingReport.ts';
+import { type Report, reportInputsOf } from '../../../core/binding/bindingReport.ts';
 import { makeBinding } from '../../../core/binding/bindingSpec.ts';
 import { nextBinding } from '../../../core/binding/decorate.ts';
 import { deployment, gate, kustomization, NOW, rollout } from '../admission/objects.ts';
@@ -100,7 +100,7 @@ it.each(rows)('a FluxBinding gets the report of $title', ({ rollout, gate, other
   const wanted = makeBinding(object, { gates: gate ? [inReport] : [], problems: [] }, undefined)!;
   const spec = row.before && { ...wanted.spec!, ...other, report: row.before };
   const observed = spec && { ...wanted, spec };
-  const answer = nextBinding(wanted, observed, reportInputs(rollout ? [rollout] : [], gate ? [gate] : []), NOW);
+  const answer = nextBinding(wanted, observed, reportInputsOf(rollout ? [rollout] : [], gate ? [gate] : []), NOW);
   expect(answer.binding.spec?.report).toEqual(report);
   expect(answer.requeueAt).toBe(requeueIn === undefined ? undefined : NOW + requeueIn * 1000);
 });
