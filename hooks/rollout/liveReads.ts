@@ -39,13 +39,13 @@ export async function readBlockers(
   selectors: SelectingGates,
   call: HookCall,
 ): Promise<Partial<Observed>> {
-  const allowed = withAllowedRefs(rollout, call.settings);
-  const requiredGates = gatesOfRollouts([allowed], bindings, selectors);
+  const withinRules = withAllowedRefs(rollout, call.settings);
+  const requiredGates = gatesOfRollouts([withinRules], bindings, selectors);
   const [imagePolicy, rolloutGates, gates, upstream, budgets, checks] = await Promise.all([
-    liveImagePolicy(allowed, call.cluster),
+    liveImagePolicy(withinRules, call.cluster),
     listRolloutGates(rollout, call.cluster),
     readGates(requiredGates.refs, call.cluster),
-    upstreamOf(allowed, call),
+    upstreamOf(withinRules, call),
     liveBudgets(rollout, call.cluster),
     withRestingChecks(rollout, healthChecks, call),
   ]);

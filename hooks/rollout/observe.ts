@@ -29,14 +29,14 @@ import { liveImagePolicy, metadataOf, upstreamOf } from './liveReads.ts';
 export async function observe(request: CompositeRequest<Rollout>, call: HookCall): Promise<Observed> {
   const { parent: rollout, related } = request;
   const { namespace = '' } = rollout.metadata;
-  const allowed = withAllowedRefs(rollout, call.settings);
-  const imagePolicy = await imagePolicyOf(allowed, related, call.cluster);
+  const withinRules = withAllowedRefs(rollout, call.settings);
+  const imagePolicy = await imagePolicyOf(withinRules, related, call.cluster);
   const relatedGates = objectsOf<Gate>(related, KINDS.Gate);
   const gates = byRefKey(relatedGates);
   const rolloutGates = objectsOf<RolloutGate>(related, KINDS.RolloutGate);
   const namespaceLabels = await ownNamespaceLabels(namespace, related, relatedGates, call.cluster);
   const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, KINDS.HealthCheck), call);
-  const upstream = await upstreamOf(allowed, call, objectsOf<Rollout>(related, KINDS.Rollout));
+  const upstream = await upstreamOf(withinRules, call, objectsOf<Rollout>(related, KINDS.Rollout));
   const copying = await copyingOf(request, imagePolicy, call);
   const derivedPolicy = objectAt<ImagePolicy>(
     request.children,
@@ -60,7 +60,7 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
       ...(writeBackProblem ? [writeBackProblem] : []),
     ],
     // Gates of bound objects aren't related: readBlockers adds them.
-    requiredGates: gatesOfRollouts([allowed], [], { gates: relatedGates, namespaceLabels }),
+    requiredGates: gatesOfRollouts([withinRules], [], { gates: relatedGates, namespaceLabels }),
     gates,
     upstream,
     carried: [],
