@@ -4,6 +4,7 @@
  * helm-controller releases the fetched artifact and reports it (docs/facts.md, F14).
  */
 import { AWAITS_ARTIFACT, BOUND_ROLLOUT, DEPLOYED } from '../../api/annotations.ts';
+import { READY } from '../../api/conditions.ts';
 import type { Artifact, FluxObject } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../api/types.ts';
@@ -134,7 +135,7 @@ function proofOf(object: FluxObject): ObservedDeployments | undefined {
     const fetched = fetchedRevision(object);
     return fetched === undefined ? undefined : { fetched };
   }
-  const ready = findCondition(status?.conditions, 'Ready');
+  const ready = findCondition(status?.conditions, READY);
   if (spec?.suspend === true || !isCurrent(object)) return undefined;
   const isProven = ready?.status === 'True' || (ready?.status === 'Unknown' && keepsProof(object));
   if (!isProven || ready.observedGeneration !== metadata.generation) return undefined;

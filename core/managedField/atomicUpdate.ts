@@ -12,6 +12,7 @@
  *   has not read the suspension yet: the suspension comes with a request to reconcile, which the controller echoes.
  */
 import { ARTIFACT, AWAITS_ARTIFACT, RECONCILE_REQUESTED_AT } from '../../api/annotations.ts';
+import { READY } from '../../api/conditions.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
 import { annotate, annotateAll } from '../kube/annotate.ts';
@@ -76,7 +77,7 @@ function whyStuck(source: FluxObject, head: DeploymentRef): string | undefined {
   if (spec?.suspend === true) return 'is suspended';
   const tag = (spec?.ref as { tag?: unknown } | undefined)?.tag;
   if (tag !== head.version) return undefined;
-  const failed = findCondition(status?.conditions, 'FetchFailed') ?? findCondition(status?.conditions, 'Ready');
+  const failed = findCondition(status?.conditions, 'FetchFailed') ?? findCondition(status?.conditions, READY);
   const isAboutThis = failed?.observedGeneration === metadata.generation;
   const isFailure = failed?.type === 'FetchFailed' ? failed.status === 'True' : failed?.status === 'False';
   return isAboutThis && isFailure ? `cannot fetch it (${failed?.reason})` : undefined;

@@ -1,5 +1,5 @@
 /** The RFC's conditions on Flux objects: `Approved` on syncs, `Blocked` on sources. */
-import { APPROVED, BLOCKED, GATE_CLOSED, GATES_OPEN } from '../../api/conditions.ts';
+import { APPROVED, BLOCKED, GATE_CLOSED, GATES_OPEN, READY } from '../../api/conditions.ts';
 import type { FluxObject, FluxStatus } from '../../api/flux.ts';
 import { governedKindOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -43,7 +43,7 @@ export function withGateCondition(
 function waitsOnlyForUs(object: FluxObject): boolean {
   const { metadata, status } = object;
   if (!isSuspendedByUs(object) || status?.observedGeneration === (metadata.generation ?? 0)) return false;
-  const ready = findCondition(status?.conditions, 'Ready');
+  const ready = findCondition(status?.conditions, READY);
   return !ready || (wasReadyAtSuspension(object) && ready.observedGeneration === status?.observedGeneration);
 }
 
