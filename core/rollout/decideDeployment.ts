@@ -31,7 +31,13 @@ import { rollbackDepth } from './deployment/rollback.ts';
 import { deployableNow, type Evaluation, evaluateRollout, offeredVersions } from './evaluation/evaluation.ts';
 import { isForward, type NextChoice } from './evaluation/nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutContext, RolloutState } from './evaluation/observed.ts';
-import { type RequestKey, type Requests, requesterOf, withUsed } from './evaluation/rolloutRequests.ts';
+import {
+  isForceDeployOfAnother,
+  requesterOf,
+  requestsUsedBy,
+  unneededTexts,
+  withUsed,
+} from './evaluation/rolloutRequests.ts';
 import { GATES_IN_HISTORY, storedPermissions } from './evaluation/storedPermissions.ts';
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
 import { retainedReleases } from './release/retention.ts';
@@ -76,7 +82,7 @@ export function decideDeployment(context: RolloutContext): DeploymentDecision {
 /** The context if nothing is deployed: texts for a withdrawn manual deployment are used up. */
 function contextOfWait(context: RolloutContext, evaluation: Evaluation): RolloutContext {
   const { observed, requests } = context;
-  return { ...context, requests: withUsed(observed.rollout, requests, unneededTexts(evaluation, requests)) };
+  return { ...context, requests: withUsed(observed.rollout, requests, unneededTexts(evaluation.choice, requests)) };
 }
 
 /** The decision to commit a new deployment, which `context` has already. */
@@ -191,25 +197,4 @@ function bypassRecord(rollout: Rollout, bypassed: readonly GateResult[]): Histor
   if (!given) return undefined;
   const gates = bypassed.slice(0, GATES_IN_HISTORY).map(({ key }) => key);
   return { by: given.by, at: formatTime(given.at), reason: oneLine(given.reason.slice(0, LIMITS.reason)), gates };
-}
-
-// Requests that end with a decision, so that a request from before a deployment doesn't act on a later one.
-
-/** The message and the user of a force-deploy, which wait with it. */
-const DEPLOY_TEXTS: readonly RequestKey[] = ['deploy-message', 'deploy-user'];
-
-/** Every pending request, except a force-deploy of another version. */
-function requestsUsedBy(tag: string, requests: Requests): RequestKey[] {
-  const waits: readonly RequestKey[] = isForceDeployOfAnother(tag, requests) ? ['force-deploy', ...DEPLOY_TEXTS] : [];
-  return requests.pending.filter((key) => !waits.includes(key));
-}
-
-function isForceDeployOfAnother(tag: string, { forceDeploy }: Requests): boolean {
-  return forceDeploy !== undefined && forceDeploy !== tag;
-}
-
-/** The message and the user of a manual deployment that was withdrawn. */
-function unneededTexts({ choice }: Evaluation, requests: Requests): RequestKey[] {
-  const isAwaited = requests.forceDeploy !== undefined || (choice.trigger === 'Manual' && choice.is !== 'nothing');
-  return isAwaited ? [] : requests.pending.filter((key) => DEPLOY_TEXTS.includes(key));
 }

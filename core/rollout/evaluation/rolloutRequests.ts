@@ -131,6 +131,8 @@ export function withUsed(rollout: Rollout, { used }: Requests, keys: readonly Re
   return requestsOf(rollout, new Set([...used, ...keys]));
 }
 
+// Which request ends when, so that none from before a deployment acts on a later one. A retry uses up its own request.
+
 /** Requests that change nothing. They are used up at once, or they would act on a later deployment. */
 export function idleRequests(
   { forceDeploy, bypassGates, unblockFailed }: Requests,
@@ -142,6 +144,28 @@ export function idleRequests(
   if (bypassGates === head.version.tag) idle.push('bypass-gates');
   if (unblockFailed && head.bakeStatus !== 'Failed') idle.push('unblock-failed');
   return idle;
+}
+
+/** The message and the user of a force-deploy, which wait with it. */
+const DEPLOY_TEXTS: readonly RequestKey[] = ['deploy-message', 'deploy-user'];
+
+/** The requests that a deployment of the tag uses up: all that are pending, except a force-deploy of another version. */
+export function requestsUsedBy(tag: string, requests: Requests): RequestKey[] {
+  const waits: readonly RequestKey[] = isForceDeployOfAnother(tag, requests) ? ['force-deploy', ...DEPLOY_TEXTS] : [];
+  return requests.pending.filter((key) => !waits.includes(key));
+}
+
+export function isForceDeployOfAnother(tag: string, { forceDeploy }: Requests): boolean {
+  return forceDeploy !== undefined && forceDeploy !== tag;
+}
+
+/** The message and the user of a manual deployment that was withdrawn. */
+export function unneededTexts(
+  choice: { trigger: string; is: string },
+  { forceDeploy, pending }: Requests,
+): RequestKey[] {
+  const isAwaited = forceDeploy !== undefined || (choice.trigger === 'Manual' && choice.is !== 'nothing');
+  return isAwaited ? [] : pending.filter((key) => DEPLOY_TEXTS.includes(key));
 }
 
 /** The next `status.handledRequest`: an entry lives as long as its annotation. */
