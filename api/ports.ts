@@ -238,7 +238,7 @@ export interface Settings {
   metacontrollerUser: string;
   /** The ServiceAccounts that may bypass Gates, as user names: `system:serviceaccount:…`. */
   bypassServiceAccounts: string[];
-  /** The field managers of Git syncs: a closed Gate holds their applies, while it refuses other writes. */
+  /** The field managers of Git syncs: a closed Gate reverts their applies, and denies other writes. */
   syncFieldManagers: string[];
   /** Whether references to other namespaces are refused, and count as broken: Flux's `--no-cross-namespace-refs`. */
   noCrossNamespaceRefs: boolean;

@@ -76,8 +76,6 @@ async function readClosedGatesAndBindings(
   rollouts: readonly [Rollout, ...Rollout[]],
   call: WebhookCall,
 ): Promise<{ closed: GateResult[]; bindings: FluxBinding[] }> {
-  // Computed before the first read: a throw between two reads would leave the first one's rejection unhandled, which
-  // ends the process.
   const namespace = rollouts[0].metadata.namespace ?? '';
   const [objects, selectors, stored] = await Promise.all([
     listBindableObjects(namespace, call.cluster),

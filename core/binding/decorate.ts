@@ -178,7 +178,7 @@ function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Repo
 
 // When a changed report is written.
 // Each write of a FluxBinding is a sync of everything related (ADR 2), so two kinds of changes wait:
-// - a deployment that Flux has not applied yet: most are applied before anyone needs to see "Waiting". The first one of
+// - a deployment that Flux has not applied yet: most are applied before a user reads "Waiting". The first one of
 //   a Rollout waits less, because until then the FluxBinding shows that nothing is deployed;
 // - a Gate that has just opened or closed: a freeze writes its suspensions first.
 

@@ -92,8 +92,8 @@ export interface RolloutContext {
 }
 
 /**
- * The configuration of a Rollout. The CRD rejects most values that do not parse; objects from before may still have
- * them.
+ * The configuration of a Rollout. The CRD rejects most values that do not parse; objects stored under the Go
+ * controller's CRD may have them.
  */
 export interface RolloutConfig extends BakeConfig {
   /** Milliseconds; undefined if releases of any age may be deployed. */

@@ -51,7 +51,10 @@ export function upstreamName(ref: NamespacedName, home: string | undefined): str
   return ref.namespace === home ? ref.name : refKey(ref);
 }
 
-/** The problems of `spec.after`, a sentence each. The CRD rejects them; objects from before may have them. */
+/**
+ * The problems of `spec.after`, a sentence each. The CRD rejects them too. Without this check an unknown `match` would
+ * count as `digest`, and a Rollout beyond the limit not at all.
+ */
 export function afterProblems(after: NonNullable<Rollout['spec']>['after']): string[] {
   if (!after) return [];
   const tooMany =
