@@ -13,6 +13,8 @@ import { formatTime, parseTime } from '../kube/time.ts';
 /** The most characters of an image, a colon and a tag. */
 const MAX_VERSION = 1024;
 const MAX_USER = 512;
+/** Characters of the value in a denial. */
+const MAX_QUOTED_CHARACTERS = 128;
 /** A repository with its port, or `ImagePolicy <namespace>/<name>` while the image is unknown. */
 const IMAGE = /^[\w .:@/[\]-]*$/;
 
@@ -43,7 +45,7 @@ export function continueProblem({ metadata }: Budget, before: Budget | undefined
   const isVersion = isImage(value.slice(0, colon + 1)) && isLegalTag(value.slice(colon + 1));
   if (isVersion && value.length <= MAX_VERSION) return undefined;
   const reason = 'expected a tag, or an image and a tag with a colon between them';
-  return { field: `metadata.annotations[${CONTINUE}]`, value: value.slice(0, 128), reason };
+  return { field: `metadata.annotations[${CONTINUE}]`, value: value.slice(0, MAX_QUOTED_CHARACTERS), reason };
 }
 
 /** Whether the text may be an image in a `continue` request. */
