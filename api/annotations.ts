@@ -110,11 +110,11 @@ export const REASON = 'rollout.kuberik.com/reason';
  * See core/record/listRecord.ts.
  */
 export const LISTED = 'rollout.kuberik.com/listed';
-/** On Gates, written by the webhook: who set `spec.schedule`, when and why. See core/record/pinRecord.ts. */
+/** On Gates, written by the webhook: who set `spec.schedule`, when and why. See core/record/pinAndSchedule.ts. */
 export const SCHEDULED_BY = 'gate.fluxcd.io/scheduled-by';
 /**
  * On Rollouts, written by the webhook: who last set or removed `spec.wantedVersion`, when and why. See
- * core/record/pinRecord.ts.
+ * core/record/pinAndSchedule.ts.
  */
 export const PIN_RECORD = 'rollout.kuberik.com/pin';
 

@@ -4,7 +4,7 @@ import { type DeploymentView, pinText } from '../../client/explain/application.t
 import { deploymentView } from '../../client/explain/rollout/explainRollout.ts';
 import { ageText } from '../../client/explain/when.ts';
 import { parseTime } from '../../core/kube/time.ts';
-import { pinRecordOf } from '../../core/record/pinRecord.ts';
+import { pinRecordOf } from '../../core/record/pinAndSchedule.ts';
 import { withoutCommands } from '../../core/text/commands.ts';
 import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';

@@ -5,7 +5,8 @@ import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { withoutEmpty } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import { type ScheduledBy, scheduledBy } from '../../core/record/pinRecord.ts';
+import { scheduledBy } from '../../core/record/pinAndSchedule.ts';
+import type { StoredChange } from '../../core/record/record.ts';
 import { approvalRuleText } from '../explain/approvalViews.ts';
 import { gateRow, type Span, scheduleRow } from '../explain/calendar/calendarRows.ts';
 import { evaluationText } from '../explain/gateText.ts';
@@ -30,7 +31,7 @@ export interface GateView {
   window?: string;
   timezone?: string;
   /** The user who set its calendar. */
-  scheduledBy?: ScheduledBy;
+  scheduledBy?: StoredChange;
   rules: string[];
   /** The Gate's selection in words; absent if only references in objects count. */
   selects?: string;

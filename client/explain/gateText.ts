@@ -5,7 +5,7 @@ import { requestText } from '../../core/gate/evaluateGates.ts';
 import { evaluateGate, type GateEvaluation } from '../../core/gate/gateTimeline.ts';
 import { withoutEmpty } from '../../core/kube/json.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import { scheduledBy } from '../../core/record/pinRecord.ts';
+import { scheduledBy } from '../../core/record/pinAndSchedule.ts';
 import type { Step } from './application.ts';
 
 /** The Gate's state: `closed by alice: freeze`, `closed by its schedule`, `open for version 1.2.0 only`. */

@@ -16,7 +16,7 @@ import { withoutEmpty } from '../kube/json.ts';
 import { identityOf } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { parseListed } from '../record/listRecord.ts';
-import { pinRecordOf, scheduledBy } from '../record/pinRecord.ts';
+import { pinRecordOf, scheduledBy } from '../record/pinAndSchedule.ts';
 import type { AuditRecord, DeploymentChange } from './auditRecord.ts';
 
 export type AuditedObject = KubeObject<any, any>;

@@ -24,6 +24,12 @@ export interface ChangedBy {
   reason?: string;
 }
 
+/** A change in its stored form. */
+export interface StoredChange extends Omit<ChangedBy, 'at'> {
+  /** RFC 3339. */
+  at: string;
+}
+
 /** Characters of a user name. */
 export const MAX_USER = 256;
 

@@ -25,7 +25,7 @@ import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/users.ts';
 import { openGateCommand } from '../../core/objectGates/gateTexts.ts';
 import { keptCalls } from '../../core/receiver/acceptCall.ts';
-import { nextScheduleRecord } from '../../core/record/pinRecord.ts';
+import { nextScheduleRecord } from '../../core/record/pinAndSchedule.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
 import { recordDeletion } from '../approvalDeletion.ts';
 import { bypassOrDeny, reviewBypass } from '../closedGates.ts';

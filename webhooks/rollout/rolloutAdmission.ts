@@ -24,7 +24,7 @@ import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { tagProblems } from '../../core/kube/tag.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import { nextPinRecord } from '../../core/record/pinRecord.ts';
+import { nextPinRecord } from '../../core/record/pinAndSchedule.ts';
 import {
   formatRequestIds,
   NAME_A_VERSION,

@@ -10,7 +10,7 @@ import { evaluateGate, type GateEvaluation } from '../../../core/gate/gateTimeli
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import { scheduledBy } from '../../../core/record/pinRecord.ts';
+import { scheduledBy } from '../../../core/record/pinAndSchedule.ts';
 import { countOf } from '../../../core/text/count.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { gateActions, rolloutGateActions } from '../../actions/gateActions.ts';

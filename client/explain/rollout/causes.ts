@@ -16,7 +16,7 @@ import {
 import type { Condition } from '../../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
-import { pinRecordOf } from '../../../core/record/pinRecord.ts';
+import { pinRecordOf } from '../../../core/record/pinAndSchedule.ts';
 import { isUnfinished } from '../../../core/rollout/deployment/history.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { type Cause, isFailedObject, pinText, type Step } from '../application.ts';

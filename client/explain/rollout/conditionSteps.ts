@@ -4,7 +4,7 @@ import type { Condition } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
-import { pinRecordOf } from '../../../core/record/pinRecord.ts';
+import { pinRecordOf } from '../../../core/record/pinAndSchedule.ts';
 import type { Step } from '../application.ts';
 import { blockerOf, storedBlockers } from './storedBlockers.ts';
 

@@ -10,7 +10,7 @@ import { withoutEmpty } from '../../../core/kube/json.ts';
 import { refKey } from '../../../core/kube/names.ts';
 import { objectsOfRollout } from '../../../core/managedField/managedFields.ts';
 import { IMAGE_POLICY_NOT_FOUND } from '../../../core/policy/imagePolicy.ts';
-import { pinRecordOf } from '../../../core/record/pinRecord.ts';
+import { pinRecordOf } from '../../../core/record/pinAndSchedule.ts';
 import { isInRecovery } from '../../../core/rollout/deployment/entry.ts';
 import {
   hasNoBake,

@@ -19,7 +19,7 @@ import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { IMAGE_POLICY_NOT_FOUND, illegalTag, policyRef } from '../../policy/imagePolicy.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
-import { pinRecordOf } from '../../record/pinRecord.ts';
+import { pinRecordOf } from '../../record/pinAndSchedule.ts';
 import { bakeUntil } from '../deployment/bake.ts';
 import { hasNoBake, isUnfinished } from '../deployment/history.ts';
 import { blocksAfterFailure, type Rollback } from '../deployment/rollback.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { pinRecordOf } from '../../../core/record/pinRecord.ts';
+import { pinRecordOf } from '../../../core/record/pinAndSchedule.ts';
 import { annotated, P, stored } from './call.ts';
 
 const AT = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/);

@@ -8,14 +8,9 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { sameJson } from '../kube/json.ts';
 import { MAX_TAG_CHARACTERS } from '../kube/tag.ts';
-import { type ChangedBy, changedByOf, type Entry, newChange, parseRecord, storedEntry, textsOf } from './record.ts';
+import { changedByOf, type Entry, newChange, parseRecord, type StoredChange, storedEntry, textsOf } from './record.ts';
 
-export interface ScheduledBy extends Omit<ChangedBy, 'at'> {
-  /** RFC 3339. */
-  at: string;
-}
-
-interface PinRecord extends ScheduledBy {
+interface PinRecord extends StoredChange {
   /** The pinned version; absent if the pin was removed. */
   version?: string;
   /** The version of the pin that was removed. */
@@ -63,7 +58,7 @@ export function nextScheduleRecord(gate: Gate, old: Gate | undefined, user: stri
 }
 
 /** The record of a Gate's calendar. */
-export function scheduledBy({ metadata, spec }: Gate): ScheduledBy | undefined {
+export function scheduledBy({ metadata, spec }: Gate): StoredChange | undefined {
   return spec.schedule && parse(metadata.annotations?.[SCHEDULED_BY]);
 }
 
