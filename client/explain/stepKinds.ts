@@ -14,7 +14,7 @@ interface StepKindRow {
   isGateLike?: true;
   /** Set if automation waits for the step, and a manual deployment does not. */
   holdsAutomation?: true;
-  /** The icon on the page: a name in ui/look/Icon.tsx. */
+  /** The icon on the page: a name in ui/elements/Icon.tsx. */
   icon: string;
 }
 

@@ -2,8 +2,8 @@
 import type { Application, Step } from '../../client/explain/application.ts';
 import { isOfDeployedVersion } from '../../client/explain/application.ts';
 import { STEP_KINDS, type StepKind } from '../../client/explain/stepKinds.ts';
-import { Icon, type IconName } from '../look/Icon.tsx';
-import { STEPS, type Tone } from '../look/words.ts';
+import { Icon, type IconName } from '../elements/Icon.tsx';
+import { STEPS, type Tone } from '../elements/words.ts';
 import { Sentence } from '../parts/Sentence.tsx';
 import { Ago, For, Until } from '../parts/Time.tsx';
 import { linkTo } from '../state/route.ts';

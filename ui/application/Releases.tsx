@@ -2,7 +2,7 @@
 import { versionActions } from '../../client/actions/rolloutActions.ts';
 import type { ApplicationPageData, Rights } from '../../client/board/pageMessages.ts';
 import type { Application } from '../../client/explain/application.ts';
-import { Panel } from '../look/Panel.tsx';
+import { Panel } from '../elements/Panel.tsx';
 import { openAction } from '../parts/ActionDialog.tsx';
 import { mayDo } from '../parts/rights.ts';
 import { Select } from '../parts/Select.tsx';

@@ -1,7 +1,7 @@
 /** The approvals of each version at a Gate: given, not counting, and missing ones. */
 import type { ApprovalView } from '../../client/explain/approvalViews.ts';
-import { Badge } from '../look/Badge.tsx';
-import { Panel } from '../look/Panel.tsx';
+import { Badge } from '../elements/Badge.tsx';
+import { Panel } from '../elements/Panel.tsx';
 import { Sentence } from '../parts/Sentence.tsx';
 import { Ago } from '../parts/Time.tsx';
 import { linkTo } from '../state/route.ts';

@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { Band, GateView, ScheduleView } from '../../client/board/planViews.ts';
 import { rowKey } from '../../client/board/row.ts';
 import { countOf } from '../../core/text/count.ts';
-import { Icon } from '../look/Icon.tsx';
+import { Icon } from '../elements/Icon.tsx';
 import { clockText, dayName, monthDay, now } from '../state/clock.ts';
 import { linkTo } from '../state/route.ts';
 import { useWidth } from '../state/width.ts';

@@ -1,7 +1,7 @@
 /** The panels that only the page of a Gate has: the coming weeks, the objects that require it, and its settings. */
 import type { GateView } from '../../client/board/planViews.ts';
-import { Panel } from '../look/Panel.tsx';
-import type { Look } from '../look/words.ts';
+import { Panel } from '../elements/Panel.tsx';
+import type { Look } from '../elements/words.ts';
 import { Facts } from '../parts/Facts.tsx';
 import { ObjectList } from '../parts/ObjectList.tsx';
 import { Ago } from '../parts/Time.tsx';

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { AdoptList, UnboundObject } from '../../client/board/adoptViews.ts';
 import { AdoptDialog } from '../adopt/AdoptDialog.tsx';
-import { Message } from '../look/Message.tsx';
+import { Message } from '../elements/Message.tsx';
 import { ClusterChoice } from '../parts/Choice.tsx';
 import { Loading } from '../parts/Item.tsx';
 import { Search } from '../parts/Search.tsx';

@@ -1,5 +1,5 @@
 import type { KindState } from '../../client/board/pageMessages.ts';
-import { Message } from '../look/Message.tsx';
+import { Message } from '../elements/Message.tsx';
 import { unknownCluster } from '../state/cluster.ts';
 import { route } from '../state/route.ts';
 import { credentialsRefused, hasKey } from '../state/session.ts';

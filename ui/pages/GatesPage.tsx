@@ -2,10 +2,10 @@
 
 import { rowKey } from '../../client/board/row.ts';
 import { countOf } from '../../core/text/count.ts';
+import { Message } from '../elements/Message.tsx';
 import { CalendarChart, gateLine, scheduleLine } from '../gates/CalendarChart.tsx';
 import { FreezeDialog } from '../gates/FreezeDialog.tsx';
 import { durationText, plannedFreeze } from '../gates/freeze.ts';
-import { Message } from '../look/Message.tsx';
 import { ClusterChoice } from '../parts/Choice.tsx';
 import { NoneOf } from '../parts/NoneOf.tsx';
 import { Until } from '../parts/Time.tsx';

@@ -2,8 +2,8 @@
 import { computed } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { rowKey } from '../../client/board/row.ts';
-import { Message } from '../look/Message.tsx';
-import { OUTCOMES } from '../look/words.ts';
+import { Message } from '../elements/Message.tsx';
+import { OUTCOMES } from '../elements/words.ts';
 import { Loading } from '../parts/Item.tsx';
 import { Search } from '../parts/Search.tsx';
 import { Ago } from '../parts/Time.tsx';

@@ -1,9 +1,9 @@
 /** One application on the board. */
 import { useEffect, useRef } from 'preact/hooks';
 import type { Row } from '../../client/board/row.ts';
-import { Badge } from '../look/Badge.tsx';
-import { Icon } from '../look/Icon.tsx';
-import { OUTCOMES, STATES } from '../look/words.ts';
+import { Badge } from '../elements/Badge.tsx';
+import { Icon } from '../elements/Icon.tsx';
+import { OUTCOMES, STATES } from '../elements/words.ts';
 import { now } from '../state/clock.ts';
 import { clusters } from '../state/cluster.ts';
 import { linkTo } from '../state/route.ts';

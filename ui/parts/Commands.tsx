@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { Action, ActionRequest } from '../../client/actions/action.ts';
 import { inContext, linesOf } from '../../client/actions/lines.ts';
-import { Icon } from '../look/Icon.tsx';
+import { Icon } from '../elements/Icon.tsx';
 import { cluster } from '../state/cluster.ts';
 
 export const commandsOf = (request: ActionRequest, found?: Action['found']) => linesOf(request, found, Date.now());

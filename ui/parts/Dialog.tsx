@@ -1,7 +1,7 @@
 /** A dialog over the page, closed by Escape too. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../../client/board/pageMessages.ts';
-import { Icon } from '../look/Icon.tsx';
+import { Icon } from '../elements/Icon.tsx';
 import { cluster } from '../state/cluster.ts';
 import { Sentence } from './Sentence.tsx';
 

@@ -1,8 +1,8 @@
 /** The page of one object: its head, and a text while it is read or if it does not exist. */
-import { Badge } from '../look/Badge.tsx';
-import { Icon } from '../look/Icon.tsx';
-import { Message } from '../look/Message.tsx';
-import type { Look } from '../look/words.ts';
+import { Badge } from '../elements/Badge.tsx';
+import { Icon } from '../elements/Icon.tsx';
+import { Message } from '../elements/Message.tsx';
+import type { Look } from '../elements/words.ts';
 import { cluster } from '../state/cluster.ts';
 import type { Loaded } from '../state/item.ts';
 import { linkTo } from '../state/route.ts';

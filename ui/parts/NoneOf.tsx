@@ -1,8 +1,8 @@
 /** The text of a page without objects of its kind: that they are being read, can't be read, or don't exist. */
 import type { KindState } from '../../client/board/pageMessages.ts';
-import type { IconName } from '../look/Icon.tsx';
-import { Message } from '../look/Message.tsx';
-import type { Tone } from '../look/words.ts';
+import type { IconName } from '../elements/Icon.tsx';
+import { Message } from '../elements/Message.tsx';
+import type { Tone } from '../elements/words.ts';
 import { credentialsRefused, hasKey } from '../state/session.ts';
 import { isComplete, kinds } from '../state/stream.ts';
 import { Loading } from './Item.tsx';

@@ -1,6 +1,6 @@
 /** A search field, whose words are in the address. The key `/` focuses it. */
 import { useEffect, useRef } from 'preact/hooks';
-import { Icon } from '../look/Icon.tsx';
+import { Icon } from '../elements/Icon.tsx';
 import { onKeys } from '../state/keys.ts';
 import { setQuery } from '../state/route.ts';
 

@@ -1,4 +1,4 @@
-import { Icon } from '../look/Icon.tsx';
+import { Icon } from '../elements/Icon.tsx';
 import { clusters } from '../state/cluster.ts';
 import { linkTo, route } from '../state/route.ts';
 import { api } from '../state/session.ts';

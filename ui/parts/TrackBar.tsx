@@ -1,7 +1,7 @@
 /** The progress of a version. The current point is a ring that fills, or a barrier if the version is blocked. */
 import { TRACK, type Track } from '../../client/board/row.ts';
 import { ageText } from '../../client/explain/when.ts';
-import type { Tone } from '../look/words.ts';
+import type { Tone } from '../elements/words.ts';
 import { now } from '../state/clock.ts';
 
 const GAP = 46;

@@ -1,6 +1,6 @@
 /** An explanation: the first cause, other causes, what happens next, and what could not be read. */
 import type { Cause, Next } from '../../client/explain/application.ts';
-import { Icon } from '../look/Icon.tsx';
+import { Icon } from '../elements/Icon.tsx';
 import { Sentence } from './Sentence.tsx';
 import { Until } from './Time.tsx';
 

@@ -2,8 +2,8 @@
 import { useMemo } from 'preact/hooks';
 import type { Row, RowGate } from '../../client/board/row.ts';
 import { STEP_KINDS } from '../../client/explain/stepKinds.ts';
-import { Icon } from '../look/Icon.tsx';
-import { STATES, STEPS } from '../look/words.ts';
+import { Icon } from '../elements/Icon.tsx';
+import { STATES, STEPS } from '../elements/words.ts';
 import { Sentence } from '../parts/Sentence.tsx';
 import { For } from '../parts/Time.tsx';
 import { trackText } from '../parts/TrackBar.tsx';

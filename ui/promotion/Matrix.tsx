@@ -1,7 +1,7 @@
 /** The versions of a pipeline by stage: where each runs, ran or waits, and the likely action if it waits. */
 import { type Row, rowKey } from '../../client/board/row.ts';
-import { Icon } from '../look/Icon.tsx';
-import { type Look, OUTCOMES, STATES } from '../look/words.ts';
+import { Icon } from '../elements/Icon.tsx';
+import { type Look, OUTCOMES, STATES } from '../elements/words.ts';
 import { mayDo, primaryOf } from '../parts/rights.ts';
 import { Ago, For } from '../parts/Time.tsx';
 import { cluster } from '../state/cluster.ts';

@@ -1,9 +1,9 @@
 /** A budget: its slots, and the progress of each version in its waves. */
 import type { BudgetVersionView, BudgetView, WaveState, WaveView } from '../../client/board/budgetView.ts';
 import { countOf } from '../../core/text/count.ts';
-import { Badge } from '../look/Badge.tsx';
-import { Icon } from '../look/Icon.tsx';
-import { EXPLAINED, type Look, type Tone } from '../look/words.ts';
+import { Badge } from '../elements/Badge.tsx';
+import { Icon } from '../elements/Icon.tsx';
+import { EXPLAINED, type Look, type Tone } from '../elements/words.ts';
 import { Sentence } from '../parts/Sentence.tsx';
 import { linkTo } from '../state/route.ts';
 

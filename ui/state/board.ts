@@ -3,7 +3,7 @@ import { computed } from '@preact/signals';
 import { type Row, rowKey } from '../../client/board/row.ts';
 import { STATE_ORDER } from '../../client/explain/application.ts';
 import { countOf } from '../../core/text/count.ts';
-import { STATES } from '../look/words.ts';
+import { STATES } from '../elements/words.ts';
 import { depthsOf } from './depths.ts';
 import { query } from './route.ts';
 import { rows } from './stream.ts';
