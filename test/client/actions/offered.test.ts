@@ -22,7 +22,6 @@ import {
   list,
   NOW,
   offered,
-  RAN,
   rolloutGate,
   SCHEDULE,
   said,
@@ -162,15 +161,6 @@ describe('without a version that waits', () => {
       ['rollback 0.9.0', 'retry 1.0.0'],
     ],
     ['a Gate is closed', { spec: { gates: [{ name: 'freeze' }] }, gates: [gate('freeze')] }, ['open gate/freeze']],
-    [
-      'a closed Gate holds the deployment that rolls out',
-      {
-        spec: { gates: [{ name: 'freeze' }] },
-        gates: [gate('freeze')],
-        status: { history: [{ ...entry('1.1.0', 3, 'Deploying'), waitingSince: '2026-11-22T07:30:00Z' }, ...RAN] },
-      },
-      ['open gate/freeze', 'bypass 1.1.0'],
-    ],
   ])('%s', (_, each, types) => {
     expect(offered(each).map(said)).toEqual(types);
   });

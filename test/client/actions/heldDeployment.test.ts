@@ -1,0 +1,20 @@
+/** The actions that are offered while a closed Gate holds a deployment. */
+import { expect, it } from 'vitest';
+import { blocker, entry, gate, offered, RAN, said, waits } from './offers.ts';
+
+const HELD = { ...entry('1.0.1', 3, 'Deploying'), waitingSince: '2026-11-22T07:30:00Z' };
+const history = [HELD, ...RAN];
+
+it.each<[string, object, string[]]>([
+  ['no version waits', { history }, ['bypass 1.0.1']],
+  ['a version waits for its bake', waits({ history, blockers: [blocker('Bake', 'BakeInProgress')] }), ['bypass 1.0.1']],
+  ['a version may replace it', waits({ history }), ['bypass 1.1.0']],
+  [
+    'it is applied, so that no bypass is for it',
+    { history: [{ ...HELD, appliedTime: HELD.waitingSince }, ...RAN] },
+    [],
+  ],
+])('%s', (_, status, bypasses) => {
+  const actions = offered({ spec: { gates: [{ name: 'freeze' }] }, gates: [gate('freeze')], status });
+  expect(actions.map(said)).toEqual(['open gate/freeze', ...bypasses]);
+});
