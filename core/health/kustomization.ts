@@ -299,6 +299,9 @@ function whyGenerationIsOld({ kind, metadata, spec }: Kustomization, seen: numbe
  */
 function firstAttempt(kustomization: Kustomization, revision: string | undefined, cutoff: EpochMs): EpochMs {
   const ready = readyOf(kustomization as FluxObject);
+  // Attempts at the spec before may have had the same revision, as while a Gate held the deployment.
+  const isSpecNew = whyGenerationIsOld(kustomization, kustomization.status?.observedGeneration) !== undefined;
+  const changed = isSpecNew ? (lastSpecChange(kustomization) ?? 0) : 0;
   const history = fieldAt(kustomization, ['status', 'history']);
   const starts = (Array.isArray(history) ? history : []).flatMap((entry) => {
     const ended = parseTime(stringAt(entry, ['firstReconciled']));
@@ -306,5 +309,6 @@ function firstAttempt(kustomization: Kustomization, revision: string | undefined
     const isOfRevision = stringAt(entry, ['metadata', 'revision']) === revision;
     return isOfRevision && ended !== undefined && took !== undefined ? [ended - took] : [];
   });
-  return earliestTime([...starts.filter((at) => at > cutoff), parseTime(ready?.lastTransitionTime)]) ?? 0;
+  const isOfThis = (at: EpochMs) => at > cutoff && at >= changed;
+  return earliestTime([...starts.filter(isOfThis), parseTime(ready?.lastTransitionTime)]) ?? 0;
 }

@@ -33,6 +33,8 @@ export interface Setup {
     metadata?: { revision: string };
   };
   reconcilingSince?: string;
+  /** The last change of the spec. */
+  changed?: string;
   observed?: number;
   /** null: nothing yet. */
   applied?: string | null;
@@ -52,7 +54,13 @@ function kustomization(setup: Setup = {}): Kustomization {
     ...rest,
   });
   return objectOf('Kustomization', {
-    metadata: { name: 'web', namespace: 'demo', generation: 2, ...(annotations && { annotations }) },
+    metadata: {
+      name: 'web',
+      namespace: 'demo',
+      generation: 2,
+      ...(annotations && { annotations }),
+      ...(setup.changed && { managedFields: [{ operation: 'Update', time: at(setup.changed) }] }),
+    },
     spec: { sourceRef: { kind: 'OCIRepository', name: 'web' }, ...spec },
     status: {
       observedGeneration: observed,

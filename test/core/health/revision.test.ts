@@ -26,6 +26,14 @@ import {
 } from './kustomizationFixture.ts';
 
 const BEHIND = notBegun('Kustomization generation is 2, but latest observed generation is 1');
+/** A reconciliation in the history, at the revision. */
+const ofRevision = (firstReconciled: string, lastReconciledDuration: string) => ({
+  firstReconciled: at(firstReconciled),
+  lastReconciled: at(firstReconciled),
+  lastReconciledDuration,
+  lastReconciledStatus: 'ReconciliationSucceeded',
+  metadata: { revision: NEW },
+});
 /** Flux is applying a new spec on the same artifact. */
 const SINCE = { status: 'Unknown', lastTransitionTime: at('11:52:00') };
 const NEW_SPEC = { observed: 1, ready: SINCE, reconcilingSince: '11:54:00' };
@@ -150,6 +158,14 @@ const CASES: Case[] = [
     kustomization: NEW_SPEC,
     observed: [failedAt('11:51:00')],
   }),
+  on(
+    'a failure before Flux began with a new spec, after attempts at the spec before it with the same artifact',
+    OF_BEFORE,
+    {
+      kustomization: { ...NEW_SPEC, changed: '11:51:30', attempt: ofRevision('11:50:30', '10s') },
+      observed: [failedAt('11:51:00')],
+    },
+  ),
   on('a failure while Flux applies a new spec on the same artifact', failedAtTime('11:53:00'), {
     kustomization: NEW_SPEC,
     observed: [failedAt('11:53:00')],
