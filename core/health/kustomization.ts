@@ -150,11 +150,12 @@ function verdictOf(
     // Flux is at its first attempts with this version, and may not have come to these objects yet. A broken version
     // often breaks several workloads, whose deadlines pass within seconds: the first one causes the next deployment.
     const isAttempting = verdict.health === 'Pending' && verdict.isAttempting === true;
-    const isApplying = (isAttempting || failedAttempt !== undefined) && healthyUntil === undefined;
+    const isApplying = isAttempting || failedAttempt !== undefined;
     const reached = isApplying ? unhealthy.filter((each) => !isUnchanged(each, failuresCountFrom)) : unhealthy;
-    // The failure is an older version's: Flux has not taken its first step for this one.
+    // The failure is an older version's: Flux has not taken its first step for this one. After health with this version
+    // it never is, whatever commits Flux has yet to apply: with `wait: true` it may not come to apply any.
     const isOfBefore = (latestTime(reached.map((object) => object.failedAt)) ?? now) < failuresCountFrom;
-    const isOld = cutoff !== undefined && (reached.length === 0 || isOfBefore);
+    const isOld = cutoff !== undefined && healthyUntil === undefined && (reached.length === 0 || isOfBefore);
     if (isOld) return { health: 'Pending', message: `${verdict.message}. Before: ${message}`, waitsForEvent };
     return { health: 'Unhealthy', message, failedAt };
   }

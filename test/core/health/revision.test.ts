@@ -151,6 +151,15 @@ const CASES: Case[] = [
     observed: [changedAt('11:40:00')],
     healthyUntil: ms('11:52:30'),
   }),
+  on(
+    'a failure of an object that was healthy with this version, before Flux began with another commit',
+    failedAtTime('11:51:00'),
+    {
+      kustomization: AT_IT,
+      observed: [failedAt('11:51:00')],
+      healthyUntil: ms('11:50:30'),
+    },
+  ),
   on('a failure of an unchanged object once Flux has applied everything', failedAtTime('11:53:00'), {
     observed: [changedAt('11:40:00')],
   }),
