@@ -71,7 +71,10 @@ async function startWithPage(options: UpOptions): Promise<Pick<LocalCluster, 'di
 /** The commands for another terminal. `kubectl`: the path of kubectl, if the PATH has none. */
 function howToUse(kubeconfig: string, kubectl: string | undefined): string {
   const path = kubectl === undefined ? '' : `\n  ${shell`alias kubectl=${kubectl}`}`;
-  return `In another terminal:\n  ${shell`export KUBECONFIG=${kubeconfig}`}${path}`;
+  return `In another terminal:
+  ${shell`export KUBECONFIG=${kubeconfig}`}${path}
+  npm run build:cli && npm install --global ./dist/cli   # the command kubectl rollouts
+  kubectl rollouts ui                                    # the page`;
 }
 
 /** Serves until the end. Resolves to the exit code. */
