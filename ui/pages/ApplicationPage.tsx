@@ -81,12 +81,12 @@ function Application({ data: given }: { data: ApplicationPageData }) {
 
 /** The state, its causes and the actions. */
 function Banner({ data: { application, actions, rights } }: { data: ApplicationPageData }) {
-  const { state, headline, causes, next, unread } = application;
+  const { state, headline, causes, next, unread, waiting, history } = application;
   const track = trackOf(application);
   return (
     <section class={`card edge banner tone-${STATES[state].tone}`} aria-label="State">
       <div class="line banner-head">
-        <h2>{headline}</h2>
+        <h2 class={waiting || history.length > 0 ? undefined : 'begins-with-word'}>{headline}</h2>
         {track && (
           <div class={`line banner-track tone-${trackTone(track)}`}>
             <TrackBar track={track} />
