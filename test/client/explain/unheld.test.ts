@@ -49,6 +49,11 @@ it.each([
   expect(causes.map((cause) => cause.text)).toContain(text);
 });
 
+it('`why` of a closed Gate does not say that it holds objects of which some run', () => {
+  const { causes } = explainGate({ ...gate('ops/freeze'), status: { held: 3, notHeld: 1 } } as never, 0);
+  expect(causes[0]?.text).toBe('It should hold 3 objects');
+});
+
 it('`why` of a Rollout whose status is older than the opening of its Gate does not name the Gate as closed', () => {
   const object = { kind: 'Gate', namespace: 'ops', name: 'freeze' };
   const message = "Version 1.1.0 waits: Gate 'ops/freeze' is closed";
