@@ -122,11 +122,16 @@ function requestedValue(write: SuspensionWrite): PreviousSuspend | undefined {
  * open or close between two of the calls. The second one sees the suspension of the first as if the writer had sent it.
  */
 function withoutOwnSuspension(write: SuspensionWrite): SuspensionWrite {
-  const { object, sent, oldObject } = write;
-  if (!oldObject || storedPreviousOf(oldObject) !== undefined) return write;
-  // With open Gates the annotation may come from a manifest exported during an earlier freeze, and the suspension from
-  // a user.
-  if (oldObject.spec?.suspend === true && write.gates.causes.length === 0) return write;
+  const { object, sent, oldObject, gates } = write;
+  if (!oldObject) return write;
+  // The first call has suspended the object until its artifact is fetched.
+  const isNewlyAwaited = awaitsArtifact(object) && awaitsArtifact(sent) && !awaitsArtifact(oldObject);
+  const isForArtifact = isNewlyAwaited && !isSuspendedByUs(oldObject);
+  if (!isForArtifact && storedPreviousOf(oldObject) !== undefined) return write;
+  // With open Gates the annotation may be older, from a manifest exported during an earlier freeze or a suspension that
+  // a client has ended without the webhook, and the suspension may be a user's.
+  const isOlder = oldObject.spec?.suspend === true || parsePrevious(oldObject) !== undefined;
+  if (!isForArtifact && isOlder && gates.causes.length === 0) return write;
   const withoutOwn = (each: FluxObject) => {
     const own = previousInWrite(each);
     return own === undefined ? each : setSuspend(each, suspendValue(own));
@@ -174,10 +179,7 @@ function runningForBypass(
   state: ObjectState | undefined,
 ): Suspension {
   const suspends = write.oldObject?.spec?.suspend !== true && write.object.spec?.suspend === true;
-  // If the webhook is called twice for one write, the first call may have suspended the object until its artifact is
-  // fetched.
-  const isForArtifact = awaitsArtifact(write.object) && !awaitsArtifact(write.oldObject) && awaitsArtifact(write.sent);
-  const isStopped = state?.is === 'bypassing' && suspends && !isForArtifact;
+  const isStopped = state?.is === 'bypassing' && suspends;
   const stored = isStopped ? 'true' : previous;
   return {
     suspend: awaitsArtifact(write.object) || suspendValue(stored),

@@ -25,8 +25,8 @@ const STORED: Record<string, [suspend: boolean | undefined, annotations: Record<
   FETCHING: [true, { [GATE_STATE]: 'open', [SUSPENDED]: 'unset', ...FETCHING }],
   CLOSED: [true, { [GATE_STATE]: 'closed: ops/freeze', [SUSPENDED]: 'unset' }],
   'CLOSED (true)': [true, { [GATE_STATE]: 'closed: ops/freeze', [SUSPENDED]: 'true' }],
-  /** Resumed by a client while the API server didn't call the webhook. */
-  'closed (true)': [undefined, { [GATE_STATE]: 'closed: ops/freeze', [SUSPENDED]: 'true' }],
+  /** By a client, while the API server didn't call the webhook. */
+  resumed: [undefined, { [GATE_STATE]: 'closed: ops/freeze', [SUSPENDED]: 'false' }],
   OPENING: [true, { [GATE_STATE]: OPENING, [SUSPENDED]: 'unset' }],
   bypassed: [undefined, { [GATE_STATE]: 'bypassed: ops/freeze@first' }],
   bypassing: [undefined, { [GATE_STATE]: 'bypassing: ops/freeze@first', [SUSPENDED]: 'unset' }],
@@ -69,13 +69,15 @@ interface Situation {
   closure?: string;
   isFetching?: boolean;
   labels?: Record<string, string>;
+  /** Another mutating webhook has made the API server call ours again. */
+  isCalledAgain?: boolean;
 }
 
 /** The state after a write, in the words of the table. */
 function stateAfter(
   stored: string,
   write: string,
-  { requires = true, closure, isFetching, labels = LABELS }: Situation,
+  { requires = true, closure, isFetching, labels = LABELS, isCalledAgain }: Situation,
 ): string {
   const [suspend, annotations] = STORED[stored]!;
   const spec = suspend === undefined ? {} : { suspend };
@@ -83,9 +85,8 @@ function stateAfter(
   const { sent, ...writer } = WRITES[write]!(oldObject);
   const { [AWAITS_ARTIFACT]: _, ...others } = sent.metadata.annotations ?? {};
   const fetching = isFetching ? FETCHING : {};
-  const settled = settleSuspension({
-    object: { ...sent, metadata: { ...sent.metadata, annotations: { ...others, ...fetching } } },
-    sent,
+  const first = { ...sent, metadata: { ...sent.metadata, annotations: { ...others, ...fetching } } };
+  const common = {
     oldObject,
     wasBehindClosedGate: closure !== undefined && GATE_STATE in annotations,
     gates: {
@@ -98,7 +99,9 @@ function stateAfter(
     deploymentBypasses: false,
     now: NOW,
     ...writer,
-  });
+  };
+  const once = settleSuspension({ ...common, object: first, sent });
+  const settled = isCalledAgain ? settleSuspension({ ...common, object: once, sent: once }) : once;
   const { [GATE_STATE]: state = 'no state', [SUSPENDED]: previous = 'unset' } = settled.metadata.annotations ?? {};
   const word = state.split(':')[0]!;
   const text = settled.spec?.suspend ? word.toUpperCase() : word;
@@ -118,7 +121,7 @@ const TABLES: [title: string, Situation, rows: string][] = [
     FETCHING      | open           | open           | open        | open        | open           | open     | open
     CLOSED        | OPENING        | OPENING        | open        | open        | OPENING        | open     | OPENING
     CLOSED (true) | OPENING (true) | OPENING (true) | open        | OPEN        | OPENING (true) | open     | OPENING (true)
-    closed (true) | open           | OPEN           | open        | open        | open           | open     | open
+    resumed       | open           | OPEN           | open        | open        | open           | open     | open
     OPENING       | OPENING        | OPENING        | open        | open        | OPENING        | open     | OPENING
     bypassed      | open           | OPEN           | open        | open        | open           | open     | open
     bypassing     | open           | OPEN           | open        | open        | open           | open     | open
@@ -137,7 +140,7 @@ const TABLES: [title: string, Situation, rows: string][] = [
     FETCHING      | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
     CLOSED        | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
     CLOSED (true) | CLOSED (true) | CLOSED (true) | CLOSED (true)  | CLOSED (true) | CLOSED (true) | bypassed | BYPASSING (true)
-    closed (true) | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
+    resumed       | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
     OPENING       | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
     bypassed      | bypassed      | BYPASSED      | bypassed       | bypassed      | bypassed      | bypassed | bypassed
     bypassing     | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
@@ -156,7 +159,7 @@ const TABLES: [title: string, Situation, rows: string][] = [
     FETCHING      | OPEN           | OPEN           | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
     CLOSED        | OPENING        | OPENING        | OPENING (false) | OPENING        | OPENING        | OPENING (false) | OPENING
     CLOSED (true) | OPENING (true) | OPENING (true) | OPENING (false) | OPENING (true) | OPENING (true) | OPENING (false) | OPENING (true)
-    closed (true) | OPEN           | OPEN (true)    | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
+    resumed       | OPEN           | OPEN (true)    | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
     OPENING       | OPENING        | OPENING        | OPENING (false) | OPENING        | OPENING        | OPENING (false) | OPENING
     bypassed      | OPEN           | OPEN (true)    | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
     bypassing     | OPEN           | OPEN (true)    | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
@@ -189,6 +192,11 @@ describe.each(PAIRS)('%s, %s', (stored, write) => {
       word === 'open' ? 'no state' : 'NO STATE',
     );
     expect(stateAfter(stored, write, { ...situation, requires: false })).toBe(expected);
+  });
+
+  it.each([{}, { isFetching: true }, { closure: 'first' }])('a second call changes nothing: %o', (situation) => {
+    const after = stateAfter(stored, write, situation);
+    expect(stateAfter(stored, write, { ...situation, isCalledAgain: true })).toBe(after);
   });
 
   it('its Gate has closed again: as at the first closure, but no bypass counts', () => {
