@@ -149,7 +149,7 @@ export function idleRequests(
 /** The message and the user of a force-deploy, which wait with it. */
 const DEPLOY_TEXTS: readonly RequestKey[] = ['deploy-message', 'deploy-user'];
 
-/** The requests that a deployment of the tag uses up: all that are pending, except a force-deploy of another version. */
+/** The requests that a deployment of the tag uses up: all pending ones, except a force-deploy of another version. */
 export function requestsUsedBy(tag: string, requests: Requests): RequestKey[] {
   const waits: readonly RequestKey[] = isForceDeployOfAnother(tag, requests) ? ['force-deploy', ...DEPLOY_TEXTS] : [];
   return requests.pending.filter((key) => !waits.includes(key));
