@@ -118,7 +118,11 @@ export function heldEvents(budget: Budget, versions: readonly BudgetVersion[]): 
 }
 
 export function waveEvent(version: BudgetVersion, wave: Wave): NewEvent {
-  const message = `Version ${version.version} has succeeded in all ${countOf(wave.total, 'Rollout')} of the wave ${wave.value || '(rest)'}`;
+  const { excused = 0 } = wave;
+  const count = excused > 0 ? `${wave.done} of` : 'all';
+  const failures = excused > 0 ? `; ${countOf(excused, 'failure')} ${excused === 1 ? 'is' : 'are'} excused` : '';
+  const where = `${count} ${countOf(wave.total, 'Rollout')} of the wave ${wave.value || '(rest)'}`;
+  const message = `Version ${version.version} has succeeded in ${where}${failures}`;
   return {
     type: 'Normal',
     reason: 'WaveDone',

@@ -57,9 +57,12 @@ describe('waves', () => {
     };
     const canary = (...history: string[]) => rollout('c', { ring: 'canary', history });
     const waits = asking('e', 'eu', ['1.1.0']);
-    expect(granted(plan(budget(spec), [canary('1.1.0 Failed'), waits]).status)).toEqual([]);
-    const { status } = plan(budget(spec, undefined, annotations), [canary('1.1.0 Failed'), waits]);
+    const before = plan(budget(spec), [canary('1.1.0 Failed'), waits]).status;
+    expect(granted(before)).toEqual([]);
+    const { status, events } = plan(budget(spec, before, annotations), [canary('1.1.0 Failed'), waits]);
     expect(granted(status)).toEqual(['e 1.1.0']);
+    const done = 'Version 1.1.0 has succeeded in 0 of 1 Rollout of the wave canary; 1 failure is excused';
+    expect(events).toContainEqual(expect.objectContaining({ reason: 'WaveDone', message: done }));
     expect(status.versions).toMatchObject([
       { wave: 'eu 0/1', waves: [{ value: 'canary', total: 1, failed: 1, excused: 1 }, {}] },
     ]);
