@@ -122,6 +122,7 @@ function beginningOf(request: IncomingMessage, chunks: readonly Buffer[]): Promi
     let bytes = firstOf(chunks);
     const end = () => {
       request.off('data', onData);
+      request.socket.off('close', end);
       resolve(bytes.toString('utf8'));
     };
     const onData = (chunk: Buffer) => {
@@ -129,7 +130,11 @@ function beginningOf(request: IncomingMessage, chunks: readonly Buffer[]): Promi
       if (bytes.length === BEGINNING_BYTES) end();
     };
     if (bytes.length === BEGINNING_BYTES || request.destroyed) end();
-    else request.on('data', onData).once('end', end).once('close', end);
+    else {
+      request.on('data', onData).once('end', end);
+      // A request that has been answered doesn't report the end of its connection.
+      request.socket.once('close', end);
+    }
   });
 }
 

@@ -28,15 +28,18 @@ async function serve(more: Partial<Route> = {}, completeMs?: number, answerMs?: 
     answer: () => new Promise<unknown>((resolve) => waiting.push(() => resolve({ answered: true }))),
   };
   const metrics = createMetrics();
+  const log = createLog('silent');
+  const warnings: object[] = [];
+  log.warn = (about: object) => void warnings.push(about);
   const app = createApp({
     routes: [route],
-    log: createLog('silent'),
+    log,
     metrics,
     notReady: () => undefined,
     ...(completeMs && { completeMs }),
     ...(answerMs && { answerMs }),
   });
-  return { ...(await listenWith(app)), waiting, metrics };
+  return { ...(await listenWith(app)), waiting, metrics, warnings };
 }
 
 /** The port of the application, and a function that returns the bytes received so far. */
@@ -95,6 +98,15 @@ describe('a body', () => {
     const { port } = await serve();
     const { answered } = raw(port, head(`Content-Length: ${SERVER_LIMITS.bodyBytes + 1}`));
     expect(await answered).toContain('413');
+  });
+
+  it('that is too large is logged with its object, also if the sender ends with the answer', async () => {
+    const { port, warnings } = await serve();
+    const beginning = '{"object":{"apiVersion":"v1","kind":"Kind","metadata":{"name":"web"},';
+    const { answered, socket } = raw(port, head(`Content-Length: ${SERVER_LIMITS.bodyBytes + 1}`), beginning);
+    await answered;
+    socket.destroy();
+    await vi.waitFor(() => expect(warnings).toEqual([{ route: '/slow', kind: 'Kind', name: 'web', status: 413 }]));
   });
 
   it('without a length is counted as it arrives', async () => {
