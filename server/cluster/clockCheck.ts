@@ -1,6 +1,7 @@
 /**
  * Compares this machine's clock with the API server's. Gates, schedules and bakes end by the clock: a replica whose
- * clock is ahead opens Gates that are still closed. So such a replica is not ready, and decides nothing.
+ * clock is ahead opens Gates that are still closed. So such a replica is not ready, and
+ * decides nothing but writes of unmarked Flux objects, which an error would admit.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { SERVER_LIMITS } from '../http/serverLimits.ts';

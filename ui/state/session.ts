@@ -39,7 +39,9 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
     'x-rollouts-page': '1',
   };
   const response = await fetch(path, { ...init, headers, cache: 'no-store' }).catch((error: Error) => {
-    throw error.name === 'AbortError' ? error : new Refused(0, 'The server of this page does not answer: check that it runs.');
+    throw error.name === 'AbortError'
+      ? error
+      : new Refused(0, 'The server of this page does not answer: check that it runs.');
   });
   if (response.ok) return response;
   const { message, signIn } = (await response
