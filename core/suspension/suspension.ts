@@ -125,12 +125,14 @@ function withoutOwnSuspension(write: SuspensionWrite): SuspensionWrite {
   const { object, sent, oldObject, gates } = write;
   if (!oldObject) return write;
   // The first call has suspended the object until its artifact is fetched.
-  const isNewlyAwaited = awaitsArtifact(object) && awaitsArtifact(sent) && !awaitsArtifact(oldObject);
-  const isForArtifact = isNewlyAwaited && !isSuspendedByUs(oldObject);
+  const isAwaited = awaitsArtifact(object) && awaitsArtifact(sent);
+  const isForArtifact = isAwaited && !awaitsArtifact(oldObject) && !isSuspendedByUs(oldObject);
   if (!isForArtifact && storedPreviousOf(oldObject) !== undefined) return write;
   // With open Gates the annotation may be older, from a manifest exported during an earlier freeze or a suspension that
-  // a client has ended without the webhook, and the suspension may be a user's.
-  const isOlder = oldObject.spec?.suspend === true || parsePrevious(oldObject) !== undefined;
+  // a client has ended without the webhook, and the suspension may be a user's. Of an object that awaits its artifact
+  // it is more likely the first call's, and would stay for good.
+  const isEnded = parsePrevious(oldObject) !== undefined && !isAwaited;
+  const isOlder = oldObject.spec?.suspend === true || isEnded;
   if (!isForArtifact && isOlder && gates.causes.length === 0) return write;
   const withoutOwn = (each: FluxObject) => {
     const own = previousInWrite(each);

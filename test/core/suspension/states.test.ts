@@ -27,6 +27,8 @@ const STORED: Record<string, [suspend: boolean | undefined, annotations: Record<
   'CLOSED (true)': [true, { [GATE_STATE]: 'closed: ops/freeze', [SUSPENDED]: 'true' }],
   /** By a client, while the API server didn't call the webhook. */
   resumed: [undefined, { [GATE_STATE]: 'closed: ops/freeze', [SUSPENDED]: 'false' }],
+  /** The same, while it awaits its artifact. */
+  fetching: [undefined, { [GATE_STATE]: 'open', [SUSPENDED]: 'false', ...FETCHING }],
   OPENING: [true, { [GATE_STATE]: OPENING, [SUSPENDED]: 'unset' }],
   bypassed: [undefined, { [GATE_STATE]: 'bypassed: ops/freeze@first' }],
   bypassing: [undefined, { [GATE_STATE]: 'bypassing: ops/freeze@first', [SUSPENDED]: 'unset' }],
@@ -122,6 +124,7 @@ const TABLES: [title: string, Situation, rows: string][] = [
     CLOSED        | OPENING        | OPENING        | open        | open        | OPENING        | open     | OPENING
     CLOSED (true) | OPENING (true) | OPENING (true) | open        | OPEN        | OPENING (true) | open     | OPENING (true)
     resumed       | open           | OPEN           | open        | open        | open           | open     | open
+    fetching      | open           | OPEN           | open        | open        | open           | open     | open
     OPENING       | OPENING        | OPENING        | open        | open        | OPENING        | open     | OPENING
     bypassed      | open           | OPEN           | open        | open        | open           | open     | open
     bypassing     | open           | OPEN           | open        | open        | open           | open     | open
@@ -141,6 +144,7 @@ const TABLES: [title: string, Situation, rows: string][] = [
     CLOSED        | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
     CLOSED (true) | CLOSED (true) | CLOSED (true) | CLOSED (true)  | CLOSED (true) | CLOSED (true) | bypassed | BYPASSING (true)
     resumed       | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
+    fetching      | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
     OPENING       | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
     bypassed      | bypassed      | BYPASSED      | bypassed       | bypassed      | bypassed      | bypassed | bypassed
     bypassing     | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
@@ -160,6 +164,7 @@ const TABLES: [title: string, Situation, rows: string][] = [
     CLOSED        | OPENING        | OPENING        | OPENING (false) | OPENING        | OPENING        | OPENING (false) | OPENING
     CLOSED (true) | OPENING (true) | OPENING (true) | OPENING (false) | OPENING (true) | OPENING (true) | OPENING (false) | OPENING (true)
     resumed       | OPEN           | OPEN (true)    | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
+    fetching      | OPEN           | OPEN (false)   | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
     OPENING       | OPENING        | OPENING        | OPENING (false) | OPENING        | OPENING        | OPENING (false) | OPENING
     bypassed      | OPEN           | OPEN (true)    | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
     bypassing     | OPEN           | OPEN (true)    | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
