@@ -7,9 +7,9 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
-import { closureKey, evaluateRequired, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
+import { evaluateRequired, fullMessage, type GateResult, redactFor, reportedClosure } from '../gate/evaluateGates.ts';
 import { requiredByBinding } from '../gate/gateRefs.ts';
-import { byRefKey, refKey } from '../kube/names.ts';
+import { byRefKey } from '../kube/names.ts';
 import { earliestTime, formatTime } from '../kube/time.ts';
 import { deploymentOf } from '../managedField/deployment.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
@@ -101,9 +101,7 @@ export function headOf({ rollouts = [] }: Report, name: string): DeploymentRef |
 
 /** The closed Gates, each in the form of `closureKey`. */
 export function closedClosures(gates: readonly GateEntry[] | undefined): string[] {
-  return (gates ?? [])
-    .filter(({ opened }) => !opened)
-    .map((gate) => closureKey({ key: refKey(gate), closure: gate.closure }));
+  return (gates ?? []).filter(({ opened }) => !opened).map(reportedClosure);
 }
 
 /** The names of the Rollouts that the object tracks, sorted. */

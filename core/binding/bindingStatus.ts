@@ -191,15 +191,19 @@ function bindingConditions(
 ): Condition[] {
   const set = (conditions: Condition[] | undefined, type: string, finding: Finding) =>
     setCondition(conditions, { type, ...finding }, now);
-  const closed = (status.gates ?? []).filter((gate) => !gate.opened).map(closedGate);
+  const closed = closedGatesOf(status);
   const conditions = set(before, READY, readyFinding(status, spec, closed));
   return status.gates?.length
     ? set(conditions, APPROVED, approvedFinding(status, closed))
     : conditions.filter(({ type }) => type !== APPROVED);
 }
 
-/** A closed Gate of `status.gates`. */
-export function closedGate({ namespace, name, message = '', closure }: GateEntry): ClosedGate {
+/** The closed Gates that a FluxBinding reports. */
+export function closedGatesOf({ gates = [] }: FluxBindingStatus): ClosedGate[] {
+  return gates.filter(({ opened }) => !opened).map(closedGate);
+}
+
+function closedGate({ namespace, name, message = '', closure }: GateEntry): ClosedGate {
   const ref = { namespace, name };
   const key = refKey(ref);
   return { key, ref: isLimit(key) ? undefined : ref, message, isMissing: closure === ABSENCE };

@@ -24,6 +24,11 @@ export function closureKey({ key, closure }: Pick<GateResult, 'key' | 'closure'>
   return closure ? `${key}@${closure}` : key;
 }
 
+/** The same of a Gate that a FluxBinding reports. */
+export function reportedClosure(gate: NamespacedName & Pick<GateResult, 'closure'>): string {
+  return closureKey({ key: refKey(gate), closure: gate.closure });
+}
+
 /** The state of one Gate for one object or deployment. */
 export interface GateResult {
   /** The Gate, by `refKey`, or the exceeded limit. */

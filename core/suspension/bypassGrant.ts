@@ -11,8 +11,8 @@ import { BYPASSED_GATES } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, HistoryEntry, Rollout } from '../../api/types.ts';
-import { closureKey, type GateResult } from '../gate/evaluateGates.ts';
-import { refKey, shortHash } from '../kube/names.ts';
+import { closureKey, type GateResult, reportedClosure } from '../gate/evaluateGates.ts';
+import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { rolloutsOfObject } from '../managedField/managedFields.ts';
 import { containsAll, MAX_GATE_LIST_CHARACTERS } from '../objectGates/objectState.ts';
@@ -138,6 +138,6 @@ export function isSeenBypassing(
   closures: readonly string[],
 ): boolean {
   if (!bindingStatus?.bypassing?.length || !hasEverReconciled(object)) return false;
-  const reported = (bindingStatus.gates ?? []).map((gate) => closureKey({ key: refKey(gate), closure: gate.closure }));
+  const reported = (bindingStatus.gates ?? []).map(reportedClosure);
   return containsAll(reported, closures);
 }

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { closedClosures } from '../../binding/bindingReport.ts';
-import { closedGate, isHeldByGates } from '../../binding/bindingStatus.ts';
+import { closedGatesOf, isHeldByGates } from '../../binding/bindingStatus.ts';
 import { checkKey, goneChecks, knownHealth } from '../../health/knownHealth.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import type { ClosedGate } from '../../objectGates/gateTexts.ts';
@@ -53,7 +53,7 @@ export function gatesThatHold(
 ): ClosedGate[] {
   if (head?.waitingSince === undefined) return [];
   const behind = delayingObjects(head, bound, rollout).filter((binding) => isBehindGates(binding, rollout, now));
-  const closed = behind.flatMap(({ status }) => (status?.gates ?? []).filter(({ opened }) => !opened).map(closedGate));
+  const closed = behind.flatMap(({ status = {} }) => closedGatesOf(status));
   return [...new Map(closed.map((gate) => [gate.key, gate])).values()];
 }
 
