@@ -23,9 +23,6 @@ export const WAITING_FOR_BUDGET = 'WaitingForBudget';
 export const PINNED = 'Pinned';
 /** Present only while the selector matches no HealthCheck. */
 export const HEALTH_CHECKS_MISSING = 'HealthChecksMissing';
-/** Present only while the newest deployment is the first one, and RolloutGates would have blocked a later one. */
-export const FIRST_DEPLOYMENT_NOT_GATED = 'FirstDeploymentNotGated';
-
 /** Present only while the status is shortened so that it can be stored: what it leaves out. */
 export const STATUS_SHORTENED = 'StatusShortened';
 

@@ -6,7 +6,6 @@ import { BYPASS_ROLLOUT_GATES } from '../../api/annotations.ts';
 import {
   COPIED,
   DEPLOYMENT_BLOCKED,
-  FIRST_DEPLOYMENT_NOT_GATED,
   HEALTH_CHECKS_LEFT_OUT,
   HEALTH_CHECKS_MISSING,
   PINNED,
@@ -62,7 +61,6 @@ export function nextConditions(
     [WAITING_FOR_BUDGET, budget],
     [COPIED, copyCondition(evaluation)],
     [PINNED, pinCondition(observed, evaluation, requests)],
-    [FIRST_DEPLOYMENT_NOT_GATED, firstDeploymentCondition(context)],
     [HEALTH_CHECKS_LEFT_OUT, healthChecksLeftOut(observed.unconsentingChecks, rollout)],
     [HEALTH_CHECKS_MISSING, healthChecksMissing(observed, rollout)],
   ];
@@ -137,7 +135,7 @@ function rolloutGatesCondition(
   return trueCondition(
     WAITING_FOR_ROLLOUT_GATES,
     'RolloutGatesBlocking',
-    `Version ${pending} waits for ${blockingNames(gates, pending)}`,
+    `Version ${pending} waits for ${blockingNames(gates)}`,
   );
 }
 
@@ -172,19 +170,6 @@ function pinCondition({ rollout }: Observed, { candidates }: Evaluation, request
     ...(forced === undefined ? [] : [`the force-deploy of ${forced}${by && `, ${by},`} waits`]),
   ];
   return trueCondition(PINNED, 'WantedVersion', parts.join('; '));
-}
-
-/** FirstDeploymentNotGated: the first version was deployed although RolloutGates would have blocked any other. */
-function firstDeploymentCondition({ observed, config, state }: RolloutContext): NewCondition | undefined {
-  const [head, ...older] = state.history;
-  const isAutomatic = head?.id === 1 && older.length === 0 && head.origin?.[0] === 'Automatic';
-  if (!head || !isAutomatic || config.gateFirstDeployment) return undefined;
-  const names = blockingNames(observed.rolloutGates, head.version.tag);
-  if (names === '') return undefined;
-  const message =
-    `Version ${head.version.tag} was deployed although ${names} would have blocked it. To let RolloutGates block ` +
-    'first deployments, set spec.gateFirstDeployment: true when the Rollout is created';
-  return trueCondition(FIRST_DEPLOYMENT_NOT_GATED, 'RolloutGatesBlocking', message);
 }
 
 /**

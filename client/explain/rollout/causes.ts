@@ -1,7 +1,6 @@
 /** Why a Rollout does not continue, in the sentences of its conditions. */
 import {
   DEPLOYMENT_BLOCKED,
-  FIRST_DEPLOYMENT_NOT_GATED,
   GATE_CLOSED,
   HEALTH_CHECKS_LEFT_OUT,
   HEALTH_CHECKS_MISSING,
@@ -36,7 +35,7 @@ export function causesOf(rollout: Rollout, steps: readonly Step[], closed: reado
   const conditions: readonly Condition[] = status?.conditions ?? [];
   const [head] = status?.history ?? [];
   const isWaiting = status?.pendingVersion !== undefined;
-  const { broken, waits, failed, pins, idle, notes } = sortedConditions(conditions, head, isWaiting);
+  const { broken, waits, failed, pins, idle, notes } = sortedConditions(conditions, head);
   const causesFrom = (chosen: readonly Condition[]) =>
     chosen
       .filter(({ message }) => message !== '')
@@ -60,7 +59,7 @@ export function causesOf(rollout: Rollout, steps: readonly Step[], closed: reado
 }
 
 /** The conditions by their meaning for causes. `idle`: Ready, if it is False and no other condition has the cause. */
-function sortedConditions(conditions: readonly Condition[], head: HistoryEntry | undefined, isWaiting: boolean) {
+function sortedConditions(conditions: readonly Condition[], head: HistoryEntry | undefined) {
   const whileTrue = (types: readonly (string | RegExp)[]) =>
     types.flatMap((wanted) =>
       conditions.filter(
@@ -83,8 +82,7 @@ function sortedConditions(conditions: readonly Condition[], head: HistoryEntry |
     // A pin holds other versions: the state of the pinned one comes first.
     pins,
     idle: ready && !isExplained ? [ready] : [],
-    // The RolloutGates that did not hold the first deployment hold a version that waits now.
-    notes: whileTrue([...NOTES, ...(isWaiting ? [] : [FIRST_DEPLOYMENT_NOT_GATED])]),
+    notes: whileTrue(NOTES),
   };
 }
 

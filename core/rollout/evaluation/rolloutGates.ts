@@ -121,21 +121,18 @@ export function shownBypass(head: HistoryEntry | undefined, candidates: readonly
 /** RolloutGates that one message names. */
 const MAX_ROLLOUT_GATES_IN_MESSAGE = 5;
 
-/**
- * The RolloutGates that block the version, with the schedules that made them: `RolloutGate 'qa' (not passing), …`;
- * empty if there is none.
- */
-export function blockingNames(gates: readonly CountedRolloutGate[], version: string): string {
-  const names = gates.flatMap((gate) => {
-    const name = `RolloutGate '${gate.metadata.name}'${ofSchedule(gate)}`;
-    if (gate.overdueSince !== undefined)
-      return [`${name} (its schedule has not been evaluated since ${formatTime(gate.overdueSince)})`];
-    const opening = scheduledOpening(gate);
-    if (opening !== undefined) return [`${name} (not passing until ${formatTime(opening)})`];
-    if (gate.spec?.passing === false) return [`${name} (not passing)`];
-    return allows(gate, version) ? [] : [`${name} (not on its list)`];
-  });
+/** The names of RolloutGates that block a version, with their schedules: `RolloutGate 'qa' (not passing), …`. */
+export function blockingNames(gates: readonly CountedRolloutGate[]): string {
+  const names = gates.map((gate) => `RolloutGate '${gate.metadata.name}'${ofSchedule(gate)} (${whyBlocking(gate)})`);
   return firstFew(names, MAX_ROLLOUT_GATES_IN_MESSAGE);
+}
+
+function whyBlocking(gate: CountedRolloutGate): string {
+  if (gate.overdueSince !== undefined)
+    return `its schedule has not been evaluated since ${formatTime(gate.overdueSince)}`;
+  const opening = scheduledOpening(gate);
+  if (opening !== undefined) return `not passing until ${formatTime(opening)}`;
+  return gate.spec?.passing === false ? 'not passing' : 'not on its list';
 }
 
 /** The schedule that made the RolloutGate, in its labels; Kubernetes limits their length and characters. */
