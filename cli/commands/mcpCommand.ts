@@ -9,7 +9,7 @@ import type { Rollout } from '../../api/types.ts';
 import { isRequest } from '../../client/actions/writes/plannedWrite.ts';
 import { deploy } from '../../client/actions/writes/rolloutWrites.ts';
 import { verdictText } from '../../core/approval/approvalVerdict.ts';
-import { rolloutGateApprovals, verdictsOn } from '../../core/rollout/evaluation/versionApprovals.ts';
+import { missingApprovals, rolloutGateApprovals } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { problemOf } from '../../tools/kube/apiProblems.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import type { KubeClient } from '../../tools/kube/kubeClient.ts';
@@ -161,7 +161,7 @@ interface Proposal {
 /** Requests the version. @throws Problem unless other users still have to approve it */
 async function propose(cluster: Cluster, { rollout: name, version, reason }: Proposal, now: EpochMs): Promise<string> {
   const rollout = await readRollout(cluster, name);
-  const missing = await missingApprovals(cluster.client, rollout, version, now);
+  const missing = await missingApprovalTexts(cluster.client, rollout, version, now);
   const planned = deploy(rollout, version, reason);
   if (!isRequest(planned)) throw new Problem(planned.none);
   if (planned.concerns.length > 0) throw new Problem(`Not proposed: ${planned.concerns.join(' ')}`);
@@ -169,7 +169,7 @@ async function propose(cluster: Cluster, { rollout: name, version, reason }: Pro
   return `${planned.text}. It waits for approvals: ${missing.join('; ')}.`;
 }
 
-async function missingApprovals(
+async function missingApprovalTexts(
   client: KubeClient,
   rollout: Rollout,
   version: string,
@@ -183,7 +183,7 @@ async function missingApprovals(
     );
   }
   const approvals = rolloutGateApprovals(rollout, gates, rollout.status?.releaseAuthors ?? [], now);
-  const missing = verdictsOn(approvals, version).filter(({ verdict }) => !verdict.enough);
+  const missing = missingApprovals(approvals, version);
   if (missing.length === 0) {
     throw new Problem(
       `Not proposed: ${version} of Rollout ${of} has all approvals already, so it would be deployed at once.`,

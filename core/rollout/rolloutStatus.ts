@@ -14,7 +14,7 @@ import { namedGateRecords } from './evaluation/droppedGates.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import type { Observed, RolloutContext } from './evaluation/observed.ts';
 import { handledRequests } from './evaluation/rolloutRequests.ts';
-import { approvalProgress, type RequiredApprovals } from './evaluation/versionApprovals.ts';
+import { approvalProgress, type RolloutGateApprovals } from './evaluation/versionApprovals.ts';
 import { MAX_LISTED_RELEASES } from './release/candidates.ts';
 import { boundedReleases } from './release/retention.ts';
 import { fitStatus } from './statusSize.ts';
@@ -149,9 +149,9 @@ const MAX_CLOSED_GATES = 20;
 function gateSummaries(context: RolloutContext, evaluation: Evaluation): { gates: GateSummary[]; leftOut: string[] } {
   const pending = evaluation.choice.version;
   const closed = closedSummaries(context, evaluation).slice(0, MAX_CLOSED_GATES);
-  const requested = new Map(evaluation.requiredApprovals.map((each) => [each.gate.metadata.name ?? '', each]));
+  const required = new Map(evaluation.requiredApprovals.map((each) => [each.gate.metadata.name ?? '', each]));
   const all = evaluation.rolloutGatesResult.summaries.map((each) =>
-    withApprovalsText(each, requested.get(each.name), pending),
+    withApprovalsText(each, required.get(each.name), pending),
   );
   const own = all.filter(isOfRolloutGate);
   // Clients read an entry with `passing: false` as a RolloutGate that blocks every version.
@@ -178,11 +178,11 @@ function blocks({ passing, allowedVersions }: GateSummary, pending: string | und
 /** The entry with the approvals of the pending version, which may be no candidate, or not the newest. */
 function withApprovalsText(
   gate: GateSummary,
-  requested: RequiredApprovals | undefined,
+  required: RolloutGateApprovals | undefined,
   pending: string | undefined,
 ): GateSummary {
-  return gate.passing && requested && pending !== undefined
-    ? { ...gate, message: approvalProgress(pending, requested) }
+  return gate.passing && required && pending !== undefined
+    ? { ...gate, message: approvalProgress(pending, required) }
     : gate;
 }
 

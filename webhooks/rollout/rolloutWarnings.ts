@@ -12,7 +12,7 @@ import { without } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { areClosed, bypassWarning } from '../../core/objectGates/gateTexts.ts';
 import { newRequests } from '../../core/rollout/evaluation/rolloutRequests.ts';
-import { rolloutGateApprovals, verdictsOn } from '../../core/rollout/evaluation/versionApprovals.ts';
+import { missingApprovals, rolloutGateApprovals } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { isMoved } from '../../core/rollout/release/metadata.ts';
 import { arePassing, nextAutomatic } from '../../core/rollout/rolloutStatus.ts';
 import { mayBypass } from '../../core/suspension/bypassGrant.ts';
@@ -145,8 +145,7 @@ const OLD_REASON = `${BYPASS_REASON} is not new, so it bypasses nothing: to bypa
 async function approvalWarnings(rollout: Rollout, requested: string, call: WebhookCall): Promise<string[]> {
   const { releaseAuthors = [] } = rollout.status ?? {};
   const gates = await listRolloutGates(rollout, call.cluster);
-  const required = verdictsOn(rolloutGateApprovals(rollout, gates, releaseAuthors, call.now), requested);
-  const missing = required.filter(({ verdict }) => !verdict.enough);
+  const missing = missingApprovals(rolloutGateApprovals(rollout, gates, releaseAuthors, call.now), requested);
   return missing.slice(0, MAX_GATES_IN_WARNINGS).map(({ gate, verdict: { counted, required } }) => {
     const count = countText(counted.length, required);
     return `version ${requested} waits: RolloutGate '${gate.metadata.name}' has ${count}`;

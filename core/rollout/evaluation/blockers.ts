@@ -30,7 +30,7 @@ import { type Choice, isForward } from './nextVersion.ts';
 import type { Observed, RolloutContext } from './observed.ts';
 import { allows, allowsNothing, type RolloutGatesResult, scheduledOpening } from './rolloutGates.ts';
 import { type Requests, unknownBypass } from './rolloutRequests.ts';
-import { type RequiredApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
+import { missingApprovals, type RolloutGateApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
 
 /** The part of an evaluation from which blockers are found. */
 export interface BlockerSources {
@@ -49,7 +49,7 @@ export interface BlockerSources {
    * The RolloutGates whose approvals the version needs.
    * A rollback needs none, nor does initialVersion without gateFirstDeployment.
    */
-  requiredApprovals: readonly RequiredApprovals[];
+  requiredApprovals: readonly RolloutGateApprovals[];
   /** Releases that are not old enough to be deployed yet. */
   young: YoungRelease[];
 }
@@ -207,17 +207,15 @@ function failureBlockers({ choice, head, rollback, config, requests }: BlockerIn
 
 function approvalBlockers({ observed, choice: { version }, requiredApprovals }: BlockerInputs): Blocker[] {
   if (version === undefined) return [];
-  return requiredApprovals
-    .filter(({ verdict }) => !verdict.enough)
-    .map(({ gate, verdict }) => ({
-      type: 'Approvals',
-      effect: 'Blocks',
-      reason: WAITING_FOR_APPROVALS,
-      version,
-      object: rolloutGateRef(observed, gate.metadata.name),
-      have: verdict.counted.length,
-      need: verdict.required,
-    }));
+  return missingApprovals(requiredApprovals, version).map(({ gate, verdict }) => ({
+    type: 'Approvals',
+    effect: 'Blocks',
+    reason: WAITING_FOR_APPROVALS,
+    version,
+    object: rolloutGateRef(observed, gate.metadata.name),
+    have: verdict.counted.length,
+    need: verdict.required,
+  }));
 }
 
 /**

@@ -21,7 +21,7 @@ import type { Observed, RolloutConfig, RolloutContext } from './observed.ts';
 import { type ReportedWait, reportedWaits } from './reportedWaits.ts';
 import { evaluateRolloutGates, type Rejection, rejectedBy, rejections, shownBypass } from './rolloutGates.ts';
 import type { StoredPermission } from './storedPermissions.ts';
-import { expiries, type RolloutGateApprovals, rolloutGateApprovals, verdictsOn } from './versionApprovals.ts';
+import { expiries, type RolloutGateApprovals, rolloutGateApprovals } from './versionApprovals.ts';
 
 /** The versions that could come next on a Rollout, and what blocks each. */
 export interface Evaluation extends BlockerSources {
@@ -58,7 +58,7 @@ export function evaluateRollout(context: RolloutContext): Evaluation {
   const { trigger, version } = choice;
   const required = evaluateGatesOfVersion(context, version);
   const needsNoApprovals = trigger === 'Rollback' || (trigger === 'InitialVersion' && !config.gateFirstDeployment);
-  const requiredApprovals = version === undefined || needsNoApprovals ? [] : verdictsOn(gateApprovals, version);
+  const requiredApprovals = needsNoApprovals ? [] : gateApprovals;
   const sources: BlockerSources = {
     ...versions,
     choice,

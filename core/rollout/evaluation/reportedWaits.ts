@@ -16,7 +16,7 @@ import { type CopyState, copiesFirst } from './copy.ts';
 import { isForward } from './nextVersion.ts';
 import type { RolloutContext } from './observed.ts';
 import { requestedText } from './rolloutRequests.ts';
-import { approveRolloutGateCommand } from './versionApprovals.ts';
+import { approveRolloutGateCommand, missingApprovals } from './versionApprovals.ts';
 
 /** A wait that DeploymentBlocked reports. */
 export interface ReportedWait extends TextWithCommands {
@@ -107,7 +107,7 @@ function gatesText({ version, by, evaluation: { closed } }: SentenceInputs): Tex
 
 /** Missing approvals are reported even while a bake runs, because approving takes longer. */
 function approvalsText({ version, by, evaluation: { requiredApprovals } }: SentenceInputs): TextWithCommands {
-  const missing = requiredApprovals.filter(({ verdict }) => !verdict.enough);
+  const missing = missingApprovals(requiredApprovals, version);
   const all = firstFew(
     missing.map(({ gate, verdict }) => `RolloutGate '${gate.metadata.name}' has ${verdictText(verdict)}`),
     MAX_GATES_IN_SENTENCE,

@@ -213,18 +213,16 @@ function shortList(allowed: readonly string[], candidates: readonly VersionInfo[
 }
 
 /** The entry of a RolloutGate with approvals: it lists the approved candidates, because clients read only lists. */
-function approvalSummary(
-  { gate, verdictOn, isEnough }: RolloutGateApprovals,
-  candidates: readonly VersionInfo[],
-): GateSummary {
+function approvalSummary(approvals: RolloutGateApprovals, candidates: readonly VersionInfo[]): GateSummary {
+  const { gate } = approvals;
   const listed = allowedBy(gate);
-  const allowed = candidates.filter(({ tag }) => isEnough(tag) && (listed?.has(tag) ?? true));
+  const allowed = candidates.filter(({ tag }) => isApproved([approvals], tag) && (listed?.has(tag) ?? true));
   const newest = candidates[0]?.tag;
   return {
     name: gate.metadata.name ?? '',
     passing: true,
     allowedVersions: allowed.slice(0, LIMITS.listedVersions).map(({ tag }) => tag),
-    message: newest === undefined ? 'Gate is passing' : approvalProgress(newest, { gate, verdict: verdictOn(newest) }),
+    message: newest === undefined ? 'Gate is passing' : approvalProgress(newest, approvals),
   };
 }
 

@@ -9,7 +9,7 @@ import type { GateResult } from '../../gate/evaluateGates.ts';
 import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
-import type { RequiredApprovals } from './versionApprovals.ts';
+import type { RolloutGateApprovals } from './versionApprovals.ts';
 
 export type StoredPermission = NonNullable<HistoryEntry['approvals']>[number];
 
@@ -20,11 +20,11 @@ const MAX_PERMISSIONS = 20;
 /** The permissions that a deployment of the version records: those at its Gates, then those at its RolloutGates. */
 export function storedPermissions(
   atGates: readonly StoredPermission[],
-  requiredApprovals: readonly RequiredApprovals[],
+  requiredApprovals: readonly RolloutGateApprovals[],
   rolloutGates: readonly RolloutGate[],
   version: string,
 ): StoredPermission[] {
-  const counted = requiredApprovals.flatMap(countedApprovals);
+  const counted = requiredApprovals.flatMap((each) => countedApprovals(each, version));
   const listings = rolloutGates.flatMap((gate) => listingOf(gate, version));
   return [...atGates, ...counted, ...listings].slice(0, MAX_PERMISSIONS);
 }
@@ -41,9 +41,13 @@ export function permissionsAtGate(
   return given.map((each) => ({ gate: key, ...stored(each) }));
 }
 
-/** The counted approvals of a RolloutGate. */
-function countedApprovals({ gate, verdict }: RequiredApprovals): StoredPermission[] {
-  return verdict.counted.map((each) => ({ kind: 'RolloutGate', gate: gate.metadata.name ?? '', ...stored(each) }));
+/** The approvals of the version that count at a RolloutGate. */
+function countedApprovals({ gate, verdictOn }: RolloutGateApprovals, version: string): StoredPermission[] {
+  return verdictOn(version).counted.map((each) => ({
+    kind: 'RolloutGate',
+    gate: gate.metadata.name ?? '',
+    ...stored(each),
+  }));
 }
 
 /** The user who put the version onto the list of a RolloutGate. */

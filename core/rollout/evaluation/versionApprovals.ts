@@ -23,12 +23,6 @@ import { requestsOf, versionRequests } from './rolloutRequests.ts';
 /** Reason of DeploymentBlocked, and of Ready before a first deployment. */
 export const WAITING_FOR_APPROVALS = 'WaitingForApprovals';
 
-/** The verdict of one RolloutGate with `spec.approvals` on a version. */
-export interface RequiredApprovals {
-  gate: RolloutGate;
-  verdict: ApprovalVerdict;
-}
-
 /** The approvals at one RolloutGate with `spec.approvals`, for versions of its Rollout. */
 export interface RolloutGateApprovals {
   gate: RolloutGate;
@@ -36,8 +30,6 @@ export interface RolloutGateApprovals {
   given: readonly Approval[];
   /** Versions without approvals share one verdict. */
   verdictOn(version: string): ApprovalVerdict;
-  /** Whether the version has enough valid approvals. Evaluates only versions with enough entries in the record. */
-  isEnough(version: string): boolean;
 }
 
 /**
@@ -61,20 +53,23 @@ export function rolloutGateApprovals(
       evaluateApprovals(rule, byVersion.get(version)!, usersBehind(version), now),
     );
     const verdictOn = (version: string) => (byVersion.has(version) ? evaluated(version) : none);
-    const isEnough = (version: string) =>
-      (byVersion.get(version)?.length ?? 0) >= rule.required && verdictOn(version).enough;
-    return [{ gate, rule, given, verdictOn, isEnough }];
+    return [{ gate, rule, given, verdictOn }];
   });
-}
-
-/** The verdict of each RolloutGate that requires approvals. */
-export function verdictsOn(all: readonly RolloutGateApprovals[], version: string): RequiredApprovals[] {
-  return all.map(({ gate, verdictOn }) => ({ gate, verdict: verdictOn(version) }));
 }
 
 /** Whether a version has all approvals that it needs. */
 export function isApproved(all: readonly RolloutGateApprovals[], version: string): boolean {
-  return all.every(({ isEnough }) => isEnough(version));
+  return all.every(({ verdictOn }) => verdictOn(version).enough);
+}
+
+/** The RolloutGates at which the version lacks approvals. */
+export function missingApprovals(
+  all: readonly RolloutGateApprovals[],
+  version: string,
+): { gate: RolloutGate; verdict: ApprovalVerdict }[] {
+  return all
+    .map(({ gate, verdictOn }) => ({ gate, verdict: verdictOn(version) }))
+    .filter(({ verdict }) => !verdict.enough);
 }
 
 /** The times at which approvals of these versions expire. */
@@ -127,7 +122,11 @@ function requestersInHistory({ status }: Rollout, version: string): Pick<Version
 }
 
 /** The approvals of a version for `status.gates`: `1.2.0 has 1 of 2 approvals (alice)`, and the command to approve. */
-export function approvalProgress(version: string, { gate, verdict }: RequiredApprovals): string {
+export function approvalProgress(
+  version: string,
+  { gate, verdictOn }: Pick<RolloutGateApprovals, 'gate' | 'verdictOn'>,
+): string {
+  const verdict = verdictOn(version);
   const how = verdict.enough ? [] : [approveRolloutGateCommand(gate, version)];
   return withCommands(`${version} has ${verdictText(verdict)}`, ...how);
 }

@@ -88,7 +88,7 @@ describe('a command in', () => {
     const gate = objectOf('RolloutGate', 'shop/qa');
     each((tag) => {
       const verdict = { required: 2, given: [], counted: [], enough: false };
-      const lines = approvalProgress(tag, { gate, verdict } as never).split('\n');
+      const lines = approvalProgress(tag, { gate, verdictOn: () => verdict } as never).split('\n');
       expect(lines.length).toBe(3);
       const line = lines[2] ?? '';
       expect(words(line)).toEqual(
