@@ -31,13 +31,7 @@ import { rollbackDepth } from './deployment/rollback.ts';
 import { deployableNow, type Evaluation, evaluateRollout, offeredVersions } from './evaluation/evaluation.ts';
 import { isForward, type NextChoice } from './evaluation/nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutContext, RolloutState } from './evaluation/observed.ts';
-import {
-  isForceDeployOfAnother,
-  requesterOf,
-  requestsUsedBy,
-  unneededTexts,
-  withUsed,
-} from './evaluation/rolloutRequests.ts';
+import { isForceDeployOfAnother, requesterOf, requestsUsedBy, withUsed } from './evaluation/rolloutRequests.ts';
 import { GATES_IN_HISTORY, storedPermissions } from './evaluation/storedPermissions.ts';
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
 import { retainedReleases } from './release/retention.ts';
@@ -61,13 +55,7 @@ export function decideDeployment(context: RolloutContext): DeploymentDecision {
   const { observed, config, state, now } = context;
   if (state.history.length === 0 && observed.carried.length > 0) return adopt(context);
   const evaluation = evaluateRollout(context);
-  const stay: DeploymentDecision = {
-    context: contextOfWait(context, evaluation),
-    evaluation,
-    commits: false,
-    events: [],
-    requeueAt: [],
-  };
+  const stay: DeploymentDecision = { context, evaluation, commits: false, events: [], requeueAt: [] };
   const next = deployableNow(evaluation);
   if (!next) return stay;
   // Nothing was healthy before a first deployment, a manual one doesn't wait, and without a bake health doesn't matter.
@@ -76,13 +64,7 @@ export function decideDeployment(context: RolloutContext): DeploymentDecision {
   if (settlesAt !== undefined) return { ...stay, requeueAt: [settlesAt] };
   const slotWait = slotWaitFor(context, next, evaluation);
   if (slotWait) return { ...stay, slotWait, requeueAt: slotWait.requeueAt };
-  return deployNext(stay.context, next, evaluation);
-}
-
-/** The context if nothing is deployed: texts for a withdrawn manual deployment are used up. */
-function contextOfWait(context: RolloutContext, evaluation: Evaluation): RolloutContext {
-  const { observed, requests } = context;
-  return { ...context, requests: withUsed(observed.rollout, requests, unneededTexts(evaluation.choice, requests)) };
+  return deployNext(context, next, evaluation);
 }
 
 /** The decision to commit a new deployment, which `context` has already. */

@@ -111,7 +111,10 @@ function beforeDecision(observed: Observed, now: EpochMs): BeforeDecision {
   const conditions = setConditions(stored.conditions, [...releases.conditions, ...ready], now);
   const { available, barriers, authors } = releases;
   const state = { ...stored, history, available, barriers, authors, conditions };
-  const used: RequestKey[] = [...(retry ? (['retry'] as const) : []), ...idleRequests(requests, history[0])];
+  const used: RequestKey[] = [
+    ...(retry ? (['retry'] as const) : []),
+    ...idleRequests(requests, rollout.spec?.wantedVersion, history[0]),
+  ];
   return {
     context: { observed, config, state, requests: withUsed(rollout, requests, used), now },
     problems: [...config.problems, ...releases.problems],

@@ -133,21 +133,27 @@ export function withUsed(rollout: Rollout, { used }: Requests, keys: readonly Re
 
 // Which request ends when, so that none from before a deployment acts on a later one. A retry uses up its own request.
 
-/** Requests that change nothing. They are used up at once, or they would act on a later deployment. */
+/** The message and the user of a manual deployment, which wait with it. */
+const DEPLOY_TEXTS: readonly RequestKey[] = ['deploy-message', 'deploy-user'];
+
+/**
+ * Requests that change nothing. They are used up at once, or they would act on a later deployment.
+ * @param wantedVersion the pinned version
+ */
 export function idleRequests(
-  { forceDeploy, bypassGates, unblockFailed }: Requests,
+  { forceDeploy, bypassGates, unblockFailed, pending }: Requests,
+  wantedVersion: string | undefined,
   head: { version: { tag: string }; bakeStatus?: string } | undefined,
 ): RequestKey[] {
-  if (!head) return [];
-  const idle: RequestKey[] = [];
-  if (forceDeploy === head.version.tag) idle.push('force-deploy');
-  if (bypassGates === head.version.tag) idle.push('bypass-gates');
+  const deployed = head?.version.tag;
+  const isManualAwaited = [forceDeploy, wantedVersion].some((version) => version && version !== deployed);
+  const idle: RequestKey[] = isManualAwaited ? [] : pending.filter((key) => DEPLOY_TEXTS.includes(key));
+  if (!head) return idle;
+  if (forceDeploy === deployed) idle.push('force-deploy');
+  if (bypassGates === deployed) idle.push('bypass-gates');
   if (unblockFailed && head.bakeStatus !== 'Failed') idle.push('unblock-failed');
   return idle;
 }
-
-/** The message and the user of a force-deploy, which wait with it. */
-const DEPLOY_TEXTS: readonly RequestKey[] = ['deploy-message', 'deploy-user'];
 
 /** The requests that a deployment of the tag uses up: all pending ones, except a force-deploy of another version. */
 export function requestsUsedBy(tag: string, requests: Requests): RequestKey[] {
@@ -157,15 +163,6 @@ export function requestsUsedBy(tag: string, requests: Requests): RequestKey[] {
 
 export function isForceDeployOfAnother(tag: string, { forceDeploy }: Requests): boolean {
   return forceDeploy !== undefined && forceDeploy !== tag;
-}
-
-/** The message and the user of a manual deployment that was withdrawn. */
-export function unneededTexts(
-  choice: { trigger: string; is: string },
-  { forceDeploy, pending }: Requests,
-): RequestKey[] {
-  const isAwaited = forceDeploy !== undefined || (choice.trigger === 'Manual' && choice.is !== 'nothing');
-  return isAwaited ? [] : pending.filter((key) => DEPLOY_TEXTS.includes(key));
 }
 
 /** The next `status.handledRequest`: an entry lives as long as its annotation. */
