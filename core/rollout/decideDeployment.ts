@@ -29,7 +29,7 @@ import { healthSettlesAt } from './deployment/healthChecks.ts';
 import { hasNoBake, isUnfinished } from './deployment/history.ts';
 import { rollbackDepth } from './deployment/rollback.ts';
 import { deployableNow, type Evaluation, evaluateRollout, offeredVersions } from './evaluation/evaluation.ts';
-import { isForward, type NextChoice } from './evaluation/nextVersion.ts';
+import { isAutomatic, type NextChoice } from './evaluation/nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutContext, RolloutState } from './evaluation/observed.ts';
 import { isForceDeployOfAnother, requesterOf, requestsUsedBy, withUsed } from './evaluation/rolloutRequests.ts';
 import { GATES_IN_HISTORY, storedPermissions } from './evaluation/storedPermissions.ts';
@@ -85,7 +85,7 @@ function adopt(context: RolloutContext): DeploymentDecision {
 /** The wait for slots. Without budgets there is none yet: they are read only in the live reads before a commit. */
 function slotWaitFor(context: RolloutContext, next: NextChoice, evaluation: Evaluation): SlotWait | undefined {
   const { rollout, budgets } = context.observed;
-  if (!budgets || !isForward(next)) return undefined;
+  if (!budgets || !isAutomatic(next)) return undefined;
   return slotWaitOf(rollout, budgets, offeredVersions(context, evaluation), next.version, context.now);
 }
 
@@ -100,7 +100,7 @@ function deployNext(context: RolloutContext, next: NextChoice, evaluation: Evalu
   const kept = history.slice(0, Math.min(length, LIMITS.history));
   // Nothing has gone wrong with a deployment without a bake that is replaced before Flux has applied it.
   const isReplaced = previous !== undefined && isUnfinished(previous) && hasNoBake(previous, rollout);
-  const isUnhealthy = evaluation.unhealthy.length > 0;
+  const isUnhealthy = evaluation.unhealthyChecks.length > 0;
   const conditions = [
     bakeFailureDisabled(head, isReplaced ? undefined : previous, config.onFailure, isUnhealthy),
     trueCondition(READY, 'RolloutSucceeded', readyMessage(head, rollout)),

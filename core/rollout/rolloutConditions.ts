@@ -65,10 +65,10 @@ export function nextConditions(
     [HEALTH_CHECKS_MISSING, healthChecksMissing(observed, rollout)],
   ];
   const ended = new Set(transient.flatMap(([type, condition]) => (condition ? [] : [type])));
-  const { reported } = evaluation;
-  const blocked = blockedCondition(evaluation, reported);
+  const { reportedWaits } = evaluation;
+  const blocked = blockedCondition(evaluation, reportedWaits);
   // Health doesn't block a first deployment.
-  const blocking = reported.filter(({ type }) => type !== 'Health');
+  const blocking = reportedWaits.filter(({ type }) => type !== 'Health');
   const waits: Wait[] = [
     ...blocking.slice(0, 1).map(({ type }) => ({ type, condition: blockedCondition(evaluation, blocking) })),
     { type: 'Upstream', condition: upstream },
@@ -126,23 +126,23 @@ function copyCondition({ copy }: Evaluation): NewCondition | undefined {
 /** WaitingForRolloutGates. It names the RolloutGates; the texts of GatesPassing, the Go controller's, name none. */
 function rolloutGatesCondition(
   { rolloutGates }: Observed,
-  { choice: { version: pending }, blockers }: Evaluation,
+  { choice: { version }, blockers }: Evaluation,
 ): NewCondition | undefined {
-  const blocking = blockers.filter(({ reason, version }) => reason === 'RolloutGatesBlocking' && version === pending);
-  if (pending === undefined || blocking.length === 0) return undefined;
+  const blocking = blockers.filter((each) => each.reason === 'RolloutGatesBlocking' && each.version === version);
+  if (version === undefined || blocking.length === 0) return undefined;
   const named = new Set(blocking.map(({ object }) => object?.name));
   const gates = rolloutGates.filter(({ metadata }) => named.has(metadata.name));
   return trueCondition(
     WAITING_FOR_ROLLOUT_GATES,
     'RolloutGatesBlocking',
-    `Version ${pending} waits for ${blockingNames(gates)}`,
+    `Version ${version} waits for ${blockingNames(gates)}`,
   );
 }
 
 /** WaitingForRollouts: the upstream Rollouts, and why; a broken order is reported even while no version waits. */
 function upstreamCondition(
   { upstream }: Observed,
-  { choice, blockers, upstream: verdicts }: Evaluation,
+  { choice, blockers, upstreamVerdicts }: Evaluation,
 ): NewCondition | undefined {
   if (upstream?.problem) {
     const { reason, message } = upstream.problem;
@@ -153,8 +153,8 @@ function upstreamCondition(
     );
   }
   if (!blockers.some(({ type, version }) => type === 'Upstream' && version !== undefined)) return undefined;
-  const names = verdicts.flatMap(({ wait }) => wait?.text ?? []);
-  const reason = verdicts.some(({ isMissing }) => isMissing) ? 'RolloutNotFound' : 'NotSucceeded';
+  const names = upstreamVerdicts.flatMap(({ wait }) => wait?.text ?? []);
+  const reason = upstreamVerdicts.some(({ isMissing }) => isMissing) ? 'RolloutNotFound' : 'NotSucceeded';
   return trueCondition(WAITING_FOR_ROLLOUTS, reason, `Version ${choice.version} waits for ${names.join(', ')}`);
 }
 

@@ -112,8 +112,7 @@ function conditionEvents(
     return (condition && isChanged(type) && eventOf(condition)) || [];
   });
   // A blocker gets another Event when it blocks another version.
-  const isNew =
-    isChanged(DEPLOYMENT_BLOCKED) || stored?.pendingVersion !== (evaluation.choice.version ?? evaluation.young[0]?.tag);
+  const isNew = isChanged(DEPLOYMENT_BLOCKED) || stored?.pendingVersion !== evaluation.pendingVersion;
   return isNew ? [...events, ...blockEvents(evaluation)] : events;
 }
 
@@ -132,9 +131,9 @@ function readyEvent(ready: Condition): NewEvent {
 }
 
 /** Events for DeploymentBlocked. Health gets one only if no bake, and no wait with an Event of its own, also blocks. */
-function blockEvents({ choice, blockers, reported, unhealthy: [check] }: Evaluation): NewEvent[] {
-  const wait = reported.find(({ type }) => BLOCKER_KINDS[type].hasEvent);
-  if (wait) return [{ type: 'Normal', reason: wait.reason, ...waitsText(reported) }];
+function blockEvents({ choice, blockers, reportedWaits, unhealthyChecks: [check] }: Evaluation): NewEvent[] {
+  const wait = reportedWaits.find(({ type }) => BLOCKER_KINDS[type].hasEvent);
+  if (wait) return [{ type: 'Normal', reason: wait.reason, ...waitsText(reportedWaits) }];
   const types = new Set(blockers.map(({ type }) => type));
   const isNext = choice.is === 'next' && !types.has('RolloutGate') && !types.has('Bake');
   if (!isNext || !types.has('Health') || !check) return [];

@@ -56,14 +56,14 @@ export function nextStatus(
 /** The conditions, and the fields about versions and requests. */
 function versionFields(
   context: RolloutContext,
-  { candidates, rolloutGatesResult, rejected, withdrawn, young, choice, copy }: Evaluation,
+  { candidates, rolloutGatesResult, rejected, withdrawn, young, pendingVersion, copy }: Evaluation,
 ): RolloutStatus {
   const { observed, state, requests } = context;
   const { rollout } = observed;
   const { forceDeploy, bypassGates } = requests;
   const history = [...state.history];
-  const waiting = choice.version ?? young[0]?.tag;
-  const requested = [waiting, rollout.spec?.wantedVersion, forceDeploy, bypassGates].filter((tag) => tag !== undefined);
+  const named = [pendingVersion, rollout.spec?.wantedVersion, forceDeploy, bypassGates];
+  const requested = named.filter((tag) => tag !== undefined);
   const next = [...rolloutGatesResult.onEveryList.slice(0, KEPT_CANDIDATES), ...candidates.slice(0, KEPT_CANDIDATES)];
   const deployed = history.map(({ version }) => version.tag);
   const available = boundedReleases(state.available, [...requested, ...deployed, ...next.map(({ tag }) => tag)]);
@@ -79,7 +79,7 @@ function versionFields(
     ...(handledRequest && { handledRequest }),
     conditions: [...state.conditions],
     ...runningVersions(context, history),
-    ...(waiting !== undefined && { pendingVersion: waiting }),
+    ...(pendingVersion !== undefined && { pendingVersion }),
     ...(history.length > 0 && { history }),
     availableReleases: [...available],
     availableReleasesCount: available.length,
@@ -147,15 +147,15 @@ const MAX_CLOSED_GATES = 20;
 
 /** The entries. Of many RolloutGates those that block come first; a condition reports how many are left out. */
 function gateSummaries(context: RolloutContext, evaluation: Evaluation): { gates: GateSummary[]; leftOut: string[] } {
-  const pending = evaluation.choice.version;
+  const { version } = evaluation.choice;
   const closed = closedSummaries(context, evaluation).slice(0, MAX_CLOSED_GATES);
   const required = new Map(evaluation.requiredApprovals.map((each) => [each.gate.metadata.name ?? '', each]));
   const all = evaluation.rolloutGatesResult.summaries.map((each) =>
-    withApprovalsText(each, required.get(each.name), pending),
+    withApprovalsText(each, required.get(each.name), version),
   );
   const own = all.filter(isOfRolloutGate);
   // Clients read an entry with `passing: false` as a RolloutGate that blocks every version.
-  const rankOf = (each: GateSummary) => (each.passing === false ? 0 : blocks(each, pending) ? 1 : 2);
+  const rankOf = (each: GateSummary) => (each.passing === false ? 0 : blocks(each, version) ? 1 : 2);
   const byRank = own.toSorted((a, b) => rankOf(a) - rankOf(b));
   const shown = new Set(byRank.slice(0, LIMITS.listedGates));
   const blocking = own.filter((each) => rankOf(each) < 2);
@@ -170,19 +170,19 @@ function isOfRolloutGate({ kind }: GateSummary): boolean {
   return kind === undefined;
 }
 
-function blocks({ passing, allowedVersions }: GateSummary, pending: string | undefined): boolean {
+function blocks({ passing, allowedVersions }: GateSummary, version: string | undefined): boolean {
   if (passing === false || !allowedVersions) return passing === false;
-  return pending === undefined || !allowedVersions.includes(pending);
+  return version === undefined || !allowedVersions.includes(version);
 }
 
-/** The entry with the approvals of the pending version, which may be no candidate, or not the newest. */
+/** The entry with the approvals of the version that waits, which may be no candidate, or not the newest. */
 function withApprovalsText(
   gate: GateSummary,
   required: RolloutGateApprovals | undefined,
-  pending: string | undefined,
+  version: string | undefined,
 ): GateSummary {
-  return gate.passing && required && pending !== undefined
-    ? { ...gate, message: approvalProgress(pending, required) }
+  return gate.passing && required && version !== undefined
+    ? { ...gate, message: approvalProgress(version, required) }
     : gate;
 }
 
@@ -196,7 +196,7 @@ function closedSummaries({ observed, state, now }: RolloutContext, evaluation: E
   return [...blocking, ...holding.filter(({ key }) => !known.has(key)).map((gate) => closedSummary(gate))];
 }
 
-/** The closed Gates that block the pending version; if none is pending, those that would block any. */
+/** The closed Gates that block the version that waits; if none waits, those that would block any. */
 function closedGates({ rollout, requiredGates, gates }: Observed, { choice, closed }: Evaluation, now: EpochMs) {
   if (choice.version !== undefined) return closed;
   return redactFor(closedOf(evaluateRequired(requiredGates, gates, now)), rollout.metadata.namespace ?? '');

@@ -12,7 +12,7 @@ import {
 } from '../../../api/conditions.ts';
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { Blocker, HealthCheck, HistoryEntry, RolloutGate, VersionInfo } from '../../../api/types.ts';
+import type { Blocker, HealthCheck, RolloutGate, VersionInfo } from '../../../api/types.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
 import { identityOf, isNamespaceName, isObjectName } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
@@ -26,7 +26,7 @@ import { blocksAfterFailure, type Rollback } from '../deployment/rollback.ts';
 import { RELEASE_TOO_YOUNG, type YoungRelease } from '../release/candidates.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { WAITING_FOR_COPY } from './copy.ts';
-import { type Choice, isForward } from './nextVersion.ts';
+import { type Choice, isAutomatic } from './nextVersion.ts';
 import type { Observed, RolloutContext } from './observed.ts';
 import { allows, allowsNothing, type RolloutGatesResult, scheduledOpening } from './rolloutGates.ts';
 import { type Requests, unknownBypass } from './rolloutRequests.ts';
@@ -37,12 +37,14 @@ export interface BlockerSources {
   candidates: VersionInfo[];
   rolloutGatesResult: RolloutGatesResult;
   /** The verdicts of its upstream Rollouts, `spec.after`. */
-  upstream: UpstreamVerdict[];
+  upstreamVerdicts: UpstreamVerdict[];
   choice: Choice;
+  /** The chosen version, or else the newest release that isn't old enough yet: `status.pendingVersion`. */
+  pendingVersion: string | undefined;
   /** Whether a failed version is rolled back, and why or why not. */
   rollback: Rollback | undefined;
-  /** The HealthChecks that automatic deployments wait for. */
-  unhealthy: HealthCheck[];
+  /** The Unhealthy HealthChecks that block automatic deployments. */
+  unhealthyChecks: HealthCheck[];
   /** The Gates that block the version. */
   closed: GateResult[];
   /**
@@ -55,9 +57,7 @@ export interface BlockerSources {
 }
 
 /** The inputs of the functions that find blockers. */
-interface BlockerInputs extends BlockerSources, RolloutContext {
-  head: HistoryEntry | undefined;
-}
+interface BlockerInputs extends BlockerSources, RolloutContext {}
 
 interface BlockerKind {
   /** The source of such blockers. Absent if they are found only once nothing else blocks. */
@@ -94,7 +94,7 @@ export const READY_REASONS: readonly string[] = Object.values(BLOCKER_KINDS).fla
 
 /** All blockers but the copy and the budgets: a copy begins, and a slot is requested, once none of these blocks. */
 export function findBlockers(sources: BlockerSources, context: RolloutContext): Blocker[] {
-  const inputs: BlockerInputs = { ...sources, ...context, head: context.state.history[0] };
+  const inputs: BlockerInputs = { ...sources, ...context };
   return Object.values(BLOCKER_KINDS).flatMap(({ find }) => find?.(inputs) ?? []);
 }
 
@@ -110,7 +110,7 @@ function problemBlockers(inputs: BlockerInputs): Blocker[] {
   const { version } = choice;
   const problem = { type: 'Problem', effect: 'Blocks', ...(version !== undefined && { version }) } as const;
   // Without its ImagePolicy the order of releases is unknown; a manual deployment and a rollback need no order.
-  const lacksPolicy = imagePolicy === undefined && (version === undefined || isForward(choice));
+  const lacksPolicy = imagePolicy === undefined && (version === undefined || isAutomatic(choice));
   const ref = lacksPolicy ? policyRef(rollout) : undefined;
   // The spec may have a longer name than any object, which the CRD doesn't take in the status.
   const missing = ref && isObjectName(ref.name) && isNamespaceName(ref.namespace) ? ref : undefined;
@@ -129,8 +129,9 @@ function problemBlockers(inputs: BlockerInputs): Blocker[] {
  * Problems of versions that are not next: a tag that can't be deployed, a bypass for an unknown release, and the
  * deployed version, which can't be written into its ConfigMap.
  */
-function problemsOfOthers({ observed, state, requests, choice, head }: BlockerInputs): Blocker[] {
+function problemsOfOthers({ observed, state, requests, choice }: BlockerInputs): Blocker[] {
   const { rollout, imagePolicy, configMapProblem } = observed;
+  const [head] = state.history;
   const { namespace = '' } = rollout.metadata;
   const illegal = illegalTag(imagePolicy);
   const bypassed = unknownBypass(requests, state.available);
@@ -150,10 +151,10 @@ function problemsOfOthers({ observed, state, requests, choice, head }: BlockerIn
 export const UNHEALTHY_HEALTH_CHECKS = 'UnhealthyHealthChecks';
 
 /** The unhealthy checks. They don't block the first deployment: nothing was healthy before it. */
-function healthBlockers({ choice, head, unhealthy }: BlockerInputs): Blocker[] {
+function healthBlockers({ state, choice, unhealthyChecks }: BlockerInputs): Blocker[] {
   const { version } = choice;
-  if (version === undefined || !isForward(choice) || !head) return [];
-  return unhealthy.map(({ metadata, status }) => ({
+  if (version === undefined || !isAutomatic(choice) || state.history.length === 0) return [];
+  return unhealthyChecks.map(({ metadata, status }) => ({
     type: 'Health',
     effect: 'Blocks',
     reason: UNHEALTHY_HEALTH_CHECKS,
@@ -181,9 +182,10 @@ function gateBlockers({ choice: { version }, closed }: BlockerInputs): Blocker[]
  * The running bake, with its end if that is known: after bakeTime it may wait for health. A deployment without a bake
  * may be replaced by the next version before Flux has applied it.
  */
-function bakeBlockers({ observed, choice, head, config, now }: BlockerInputs): Blocker[] {
+function bakeBlockers({ observed, state, choice, config, now }: BlockerInputs): Blocker[] {
+  const [head] = state.history;
   const { version } = choice;
-  if (version === undefined || !isForward(choice) || !head) return [];
+  if (version === undefined || !isAutomatic(choice) || !head) return [];
   if (!isUnfinished(head) || hasNoBake(head, observed.rollout)) return [];
   const started = parseTime(head.bakeStartTime);
   const end = bakeUntil(head, config, observed.healthChecks);
@@ -192,9 +194,10 @@ function bakeBlockers({ observed, choice, head, config, now }: BlockerInputs): B
   return [{ type: 'Bake', effect: 'Waits', reason: 'BakeInProgress', version, ...times({ since, until }) }];
 }
 
-function failureBlockers({ choice, head, rollback, config, requests }: BlockerInputs): Blocker[] {
+function failureBlockers({ state, choice, rollback, config, requests }: BlockerInputs): Blocker[] {
+  const [head] = state.history;
   const { version } = choice;
-  if (version === undefined || !isForward(choice) || !head) return [];
+  if (version === undefined || !isAutomatic(choice) || !head) return [];
   const failed = { type: 'Failure', version } as const;
   const since = parseTime(head.bakeEndTime);
   if (blocksAfterFailure(head, config) && !requests.unblockFailed) {
@@ -221,11 +224,11 @@ function approvalBlockers({ observed, choice: { version }, requiredApprovals }: 
 /**
  * Upstream Rollouts that block. Without a pending version, only those that block every version: missing, or in a cycle.
  */
-function upstreamBlockers({ choice, rolloutGatesResult, upstream }: BlockerInputs): Blocker[] {
+function upstreamBlockers({ choice, rolloutGatesResult, upstreamVerdicts }: BlockerInputs): Blocker[] {
   const { version } = choice;
   const isEligible = rolloutGatesResult.eligible.some(({ tag }) => tag === version);
-  if (!isForward(choice) || isEligible) return [];
-  return upstream
+  if (!isAutomatic(choice) || isEligible) return [];
+  return upstreamVerdicts
     .filter(({ wait, isMissing, problem }) => (version === undefined ? isMissing || problem : wait))
     .map(({ ref, isMissing, problem, wait }) => ({
       type: 'Upstream',
@@ -242,17 +245,16 @@ function upstreamBlockers({ choice, rolloutGatesResult, upstream }: BlockerInput
  * `initialVersion` if they block first deployments.
  */
 function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
-  const { observed, config, choice, young, head, rolloutGatesResult } = inputs;
+  const { observed, config, state, choice, pendingVersion: version, rolloutGatesResult } = inputs;
   const blocks = { type: 'RolloutGate', effect: 'Blocks' } as const;
   if (choice.is === 'impossible' && choice.rejectedBy !== undefined) {
     const object = rolloutGateRef(observed, choice.rejectedBy);
     return [{ ...blocks, reason: 'ReleaseRejected', version: choice.version, object }];
   }
-  const isGated = config.gateFirstDeployment || head !== undefined;
+  const isGated = config.gateFirstDeployment || state.history.length > 0;
   const isClosed = isGated && allowsNothing(rolloutGatesResult);
-  const isBlocked = choice.trigger === 'InitialVersion' ? blocksInitial(inputs) : isForward(choice) && isClosed;
+  const isBlocked = choice.trigger === 'InitialVersion' ? blocksInitial(inputs) : isAutomatic(choice) && isClosed;
   // A release that is too young is also blocked, once it is old enough.
-  const version = choice.version ?? young[0]?.tag;
   if (version === undefined || !isBlocked) return [];
   return observed.rolloutGates
     .filter((gate) => !allows(gate, version))
@@ -288,7 +290,7 @@ function closedSince({ metadata, spec }: RolloutGate): Pick<Blocker, 'since' | '
 }
 
 function minimumAgeBlockers({ choice, young: [youngest] }: BlockerInputs): Blocker[] {
-  if (choice.version !== undefined || !isForward(choice) || !youngest) return [];
+  if (choice.version !== undefined || !isAutomatic(choice) || !youngest) return [];
   const { tag, deployableAt } = youngest;
   return [
     {

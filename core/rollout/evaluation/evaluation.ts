@@ -36,7 +36,7 @@ export interface Evaluation extends BlockerSources {
   /** All blockers except budgets: a slot is requested only when nothing else blocks. */
   blockers: Blocker[];
   /** The waits in DeploymentBlocked. */
-  reported: ReportedWait[];
+  reportedWaits: ReportedWait[];
   /** The copy of the release that spec.targetRepository is to have. */
   copy?: CopyState;
   /**
@@ -62,7 +62,8 @@ export function evaluateRollout(context: RolloutContext): Evaluation {
   const sources: BlockerSources = {
     ...versions,
     choice,
-    unhealthy: checksForNext(observed, head, config).filter(isUnhealthy),
+    pendingVersion: version ?? versions.young[0]?.tag,
+    unhealthyChecks: checksForNext(observed, head, config).filter(isUnhealthy),
     closed: required.closed,
     requiredApprovals,
   };
@@ -76,7 +77,7 @@ export function evaluateRollout(context: RolloutContext): Evaluation {
     automatic,
     ...(copy && { copy }),
     blockers,
-    reported: reportedWaits(context, { ...sources, blockers, copy }),
+    reportedWaits: reportedWaits(context, { ...sources, blockers, copy }),
     bypassed: required.bypassed,
     permissionsAtGates: required.permissions,
     requeueAt: [...required.requeueAt, ...requeueTimes(sources, gateApprovals, now)],
@@ -94,11 +95,11 @@ function possibleVersions({ observed, state, config, requests, now }: RolloutCon
     rolledBack: new Set(rolledBack),
     youngUntil: (release) => youngUntil(release, config.minimumReleaseAge, now),
   });
-  const upstream = evaluateUpstream(rollout, observed.upstream, candidates, now);
+  const upstreamVerdicts = evaluateUpstream(rollout, observed.upstream, candidates, now);
   const gateApprovals = rolloutGateApprovals(rollout, rolloutGates, authors, now);
   const requestedBypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
   const bypass = requestedBypass ?? shownBypass(head, candidates);
-  const rolloutGatesResult = evaluateRolloutGates(rolloutGates, candidates, bypass, upstream, gateApprovals);
+  const rolloutGatesResult = evaluateRolloutGates(rolloutGates, candidates, bypass, upstreamVerdicts, gateApprovals);
   const rollback = rollbackOf({
     history,
     config,
@@ -112,7 +113,17 @@ function possibleVersions({ observed, state, config, requests, now }: RolloutCon
   });
   const byGates = automaticVersions(rolloutGatesResult, head, config.gateFirstDeployment);
   const automatic = grantedOnly(byGates, rollout, observed.budgets);
-  return { gateApprovals, rejected, withdrawn, candidates, young, upstream, rolloutGatesResult, automatic, rollback };
+  return {
+    gateApprovals,
+    rejected,
+    withdrawn,
+    candidates,
+    young,
+    upstreamVerdicts,
+    rolloutGatesResult,
+    automatic,
+    rollback,
+  };
 }
 
 /** The version to deploy now, unless a budget blocks it; undefined if there is none, or if something blocks it. */
@@ -122,7 +133,7 @@ export function deployableNow({ choice, blockers }: Pick<Evaluation, 'choice' | 
 
 /** The times at which the result changes without a write, except by a Gate. */
 function requeueTimes(
-  { candidates, choice: { version }, young, upstream, rollback }: BlockerSources,
+  { candidates, choice: { version }, young, upstreamVerdicts, rollback }: BlockerSources,
   gateApprovals: readonly RolloutGateApprovals[],
   now: EpochMs,
 ): EpochMs[] {
@@ -132,7 +143,7 @@ function requeueTimes(
     ...(until === undefined ? [] : [Math.min(until, now + AWAITED_REQUEUE_MS)]),
     ...expiries(gateApprovals, versions, now),
     ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? []),
-    ...upstream.flatMap(({ requeueAt }) => requeueAt ?? []),
+    ...upstreamVerdicts.flatMap(({ requeueAt }) => requeueAt ?? []),
   ];
 }
 

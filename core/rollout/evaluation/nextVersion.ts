@@ -89,6 +89,6 @@ export function automaticVersions(
  * ImagePolicy block the version. A user's choice ignores them, and a rollback goes to a version that has passed them.
  * RolloutGates block `initialVersion` too, if they block first deployments.
  */
-export function isForward({ trigger }: Choice): boolean {
+export function isAutomatic({ trigger }: Choice): boolean {
   return trigger === 'Automatic';
 }

@@ -13,7 +13,7 @@ import { unhealthyMessage } from '../deployment/healthChecks.ts';
 import { movedTagText } from '../deployment/history.ts';
 import { type BlockerSources, UNHEALTHY_HEALTH_CHECKS } from './blockers.ts';
 import { type CopyState, copiesFirst } from './copy.ts';
-import { isForward } from './nextVersion.ts';
+import { isAutomatic } from './nextVersion.ts';
 import type { RolloutContext } from './observed.ts';
 import { requestedText } from './rolloutRequests.ts';
 import { approveRolloutGateCommand, missingApprovals } from './versionApprovals.ts';
@@ -29,11 +29,10 @@ export function reportedWaits(
   { observed: { rollout, imagePolicy }, state, config }: RolloutContext,
   evaluation: BlockerSources & { blockers: readonly Blocker[]; copy?: CopyState | undefined },
 ): ReportedWait[] {
-  const { choice, unhealthy, blockers, young } = evaluation;
+  const { choice, pendingVersion: version, unhealthyChecks, blockers } = evaluation;
   const [head] = state.history;
-  const version = choice.version ?? young[0]?.tag;
   // As in the Go controller, also while no version waits.
-  const [check] = isForward(choice) ? unhealthy : [];
+  const [check] = isAutomatic(choice) ? unhealthyChecks : [];
   const health = check ? [healthWait(check)] : [];
   if (version === undefined) return health;
   const requested = choice.trigger === 'Manual' ? requestedText(rollout, version) : '';
