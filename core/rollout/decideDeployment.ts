@@ -128,7 +128,7 @@ const MAX_DEPLOY_MESSAGE = 2048;
 function newHead(
   { observed, config, state, requests, now }: RolloutContext,
   next: NextChoice,
-  { rolloutGatesResult, permissionsAtGates, requiredApprovals, bypassed }: Evaluation,
+  { rolloutGatesResult, gates, requiredApprovals }: Evaluation,
 ): HistoryEntry {
   const { rollout, rolloutGates, bindings, metadata, imagePolicy } = observed;
   const [previous] = state.history;
@@ -146,8 +146,8 @@ function newHead(
   });
   const image = imageOfReleases(rollout, imagePolicy);
   const requestedBy = isManual ? requesterOf(rollout, tag).by : undefined;
-  const approvals = storedPermissions(permissionsAtGates, requiredApprovals, rolloutGates, tag);
-  const bypass = bypassRecord(rollout, bypassed);
+  const approvals = storedPermissions(gates.permissions, requiredApprovals, rolloutGates, tag);
+  const bypass = bypassRecord(rollout, gates.bypassed);
   const recordsHealth = config.bakes && trigger !== 'InitialVersion';
   const knownHealth = recordsHealth ? healthBefore(observed, config, previous) : undefined;
   return {

@@ -197,9 +197,9 @@ function closedSummaries({ observed, state, now }: RolloutContext, evaluation: E
 }
 
 /** The closed Gates that block the version that waits; if none waits, those that would block any. */
-function closedGates({ rollout, requiredGates, gates }: Observed, { choice, closed }: Evaluation, now: EpochMs) {
-  if (choice.version !== undefined) return closed;
-  return redactFor(closedOf(evaluateRequired(requiredGates, gates, now)), rollout.metadata.namespace ?? '');
+function closedGates({ rollout, requiredGates, gates: found }: Observed, { choice, gates }: Evaluation, now: EpochMs) {
+  if (choice.version !== undefined) return gates.closed;
+  return redactFor(closedOf(evaluateRequired(requiredGates, found, now)), rollout.metadata.namespace ?? '');
 }
 
 /**

@@ -13,7 +13,6 @@ import {
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, HealthCheck, RolloutGate, VersionInfo } from '../../../api/types.ts';
-import type { GateResult } from '../../gate/evaluateGates.ts';
 import { identityOf, isNamespaceName, isObjectName } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
@@ -26,6 +25,7 @@ import { blocksAfterFailure, type Rollback } from '../deployment/rollback.ts';
 import { RELEASE_TOO_YOUNG, type YoungRelease } from '../release/candidates.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { WAITING_FOR_COPY } from './copy.ts';
+import type { VersionGates } from './gatesOfRollout.ts';
 import { type Choice, isAutomatic } from './nextVersion.ts';
 import type { Observed, RolloutContext } from './observed.ts';
 import { allows, allowsNothing, type RolloutGatesResult, scheduledOpening } from './rolloutGates.ts';
@@ -45,8 +45,8 @@ export interface BlockerSources {
   rollback: Rollback | undefined;
   /** The Unhealthy HealthChecks that block automatic deployments. */
   unhealthyChecks: HealthCheck[];
-  /** The Gates that block the version. */
-  closed: GateResult[];
+  /** The Gates of the chosen version. */
+  gates: VersionGates;
   /**
    * The RolloutGates whose approvals the version needs.
    * A rollback needs none, nor does initialVersion without gateFirstDeployment.
@@ -164,9 +164,9 @@ function healthBlockers({ state, choice, unhealthyChecks }: BlockerInputs): Bloc
   }));
 }
 
-function gateBlockers({ choice: { version }, closed }: BlockerInputs): Blocker[] {
+function gateBlockers({ choice: { version }, gates }: BlockerInputs): Blocker[] {
   if (version === undefined) return [];
-  return closed.map(({ ref, opensAt, closedBy, missingApprovals }) => ({
+  return gates.closed.map(({ ref, opensAt, closedBy, missingApprovals }) => ({
     type: 'Gate',
     effect: opensAt === undefined ? 'Blocks' : 'Waits',
     reason: GATE_CLOSED,

@@ -5,7 +5,6 @@
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, VersionInfo } from '../../../api/types.ts';
 import { grantedOnly, MAX_OFFERED_VERSIONS } from '../../budget/slotRequest.ts';
-import type { GateResult } from '../../gate/evaluateGates.ts';
 import { deployCutoff } from '../../health/knownHealth.ts';
 import { parseTime } from '../../kube/time.ts';
 import { imageOfReleases } from '../../policy/imagePolicy.ts';
@@ -20,7 +19,6 @@ import { automaticVersions, chooseNext, type NextChoice } from './nextVersion.ts
 import type { Observed, RolloutConfig, RolloutContext } from './observed.ts';
 import { type ReportedWait, reportedWaits } from './reportedWaits.ts';
 import { evaluateRolloutGates, type Rejection, rejectedBy, rejections, shownBypass } from './rolloutGates.ts';
-import type { StoredPermission } from './storedPermissions.ts';
 import { expiries, type RolloutGateApprovals, rolloutGateApprovals } from './versionApprovals.ts';
 
 /** The versions that could come next on a Rollout, and what blocks each. */
@@ -29,10 +27,6 @@ export interface Evaluation extends BlockerSources {
   withdrawn: Withdrawal[];
   /** The versions that automation may deploy unless something blocks them, newest first. */
   automatic: readonly VersionInfo[];
-  /** Closed Gates that the version bypasses. */
-  bypassed: GateResult[];
-  /** The requests and approvals that opened its Gates. */
-  permissionsAtGates: StoredPermission[];
   /** All blockers except budgets: a slot is requested only when nothing else blocks. */
   blockers: Blocker[];
   /** The waits in DeploymentBlocked. */
@@ -56,7 +50,7 @@ export function evaluateRollout(context: RolloutContext): Evaluation {
   const { gateApprovals, rejected, withdrawn, automatic, ...versions } = possibleVersions(context);
   const choice = chooseNext(context, { ...versions, automatic });
   const { trigger, version } = choice;
-  const required = evaluateGatesOfVersion(context, version);
+  const gates = evaluateGatesOfVersion(context, version);
   const needsNoApprovals = trigger === 'Rollback' || (trigger === 'InitialVersion' && !config.gateFirstDeployment);
   const requiredApprovals = needsNoApprovals ? [] : gateApprovals;
   const sources: BlockerSources = {
@@ -64,7 +58,7 @@ export function evaluateRollout(context: RolloutContext): Evaluation {
     choice,
     pendingVersion: version ?? versions.young[0]?.tag,
     unhealthyChecks: checksForNext(observed, head, config).filter(isUnhealthy),
-    closed: required.closed,
+    gates,
     requiredApprovals,
   };
   const found = findBlockers(sources, context);
@@ -78,9 +72,7 @@ export function evaluateRollout(context: RolloutContext): Evaluation {
     ...(copy && { copy }),
     blockers,
     reportedWaits: reportedWaits(context, { ...sources, blockers, copy }),
-    bypassed: required.bypassed,
-    permissionsAtGates: required.permissions,
-    requeueAt: [...required.requeueAt, ...requeueTimes(sources, gateApprovals, now)],
+    requeueAt: [...gates.requeueAt, ...requeueTimes(sources, gateApprovals, now)],
   };
 }
 

@@ -46,7 +46,8 @@ export function gatesOfRollouts(
   return { refs: refs.sort((a, b) => (refKey(a) < refKey(b) ? -1 : 1)), limit };
 }
 
-interface VersionGates {
+/** The Gates that a deployment of one version requires. */
+export interface VersionGates {
   /** Closed Gates that block the version. */
   closed: GateResult[];
   /** Closed Gates that the version may bypass. */
