@@ -1,11 +1,11 @@
 /**
  * The decision about the next deployment of a Rollout: it adopts the version that its objects carry, deploys the next
- * version, or waits.
+ * version, or waits for what blocks that.
  */
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { HistoryEntry, Rollout } from '../../api/types.ts';
-import { type SlotWait, slotWaitOf } from '../budget/slotRequest.ts';
+import type { Blocker, HistoryEntry, Rollout, VersionInfo } from '../../api/types.ts';
+import { MAX_OFFERED_VERSIONS, type SlotWait, slotWaitOf } from '../budget/slotRequest.ts';
 import { givenReason } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
 import { healthCheckLabels } from '../health/association.ts';
@@ -28,13 +28,46 @@ import {
 import { healthSettlesAt } from './deployment/healthChecks.ts';
 import { hasNoBake, isUnfinished } from './deployment/history.ts';
 import { rollbackDepth } from './deployment/rollback.ts';
-import { deployableNow, type Evaluation, evaluateRollout, offeredVersions } from './evaluation/evaluation.ts';
-import { isAutomatic, type NextChoice } from './evaluation/nextVersion.ts';
+import { findBlockers, isBlockedBy } from './evaluation/blockers.ts';
+import { type CopyState, copyBlockers, copyState } from './evaluation/copy.ts';
+import { evaluateGatesOfVersion } from './evaluation/gatesOfRollout.ts';
+import { isAutomatic, type NextChoice, type NextVersion, nextVersion } from './evaluation/nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutContext, RolloutState } from './evaluation/observed.ts';
+import { type ReportedWait, reportedWaits } from './evaluation/reportedWaits.ts';
 import { isForceDeployOfAnother, requesterOf, requestsUsedBy, withUsed } from './evaluation/rolloutRequests.ts';
 import { GATES_IN_HISTORY, storedPermissions } from './evaluation/storedPermissions.ts';
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
 import { retainedReleases } from './release/retention.ts';
+
+/** The version that could come next, and everything that blocks it. */
+export interface Evaluation extends NextVersion {
+  /** All blockers except budgets: a slot is requested only when nothing else blocks. */
+  blockers: Blocker[];
+  /** The waits in DeploymentBlocked. */
+  reportedWaits: ReportedWait[];
+  /** The copy of the release that spec.targetRepository is to have. */
+  copy?: CopyState;
+}
+
+/** The evaluation of the context's state, with live or cached reads. */
+function evaluateRollout(context: RolloutContext): Evaluation {
+  const { observed, state } = context;
+  const next = nextVersion(context);
+  const found = findBlockers(next, context);
+  const copy = copyState(observed, state, deployableNow({ ...next, blockers: found }));
+  const blockers = [...found, ...copyBlockers(copy)];
+  return {
+    ...next,
+    ...(copy && { copy }),
+    blockers,
+    reportedWaits: reportedWaits(context, { ...next, blockers, copy }),
+  };
+}
+
+/** The version to deploy now, unless a budget blocks it; undefined if there is none, or if something blocks it. */
+function deployableNow({ choice, blockers }: Pick<Evaluation, 'choice' | 'blockers'>): NextChoice | undefined {
+  return choice.is === 'next' && !isBlockedBy(blockers, choice.version) ? choice : undefined;
+}
 
 /** The decision whether a new deployment begins. */
 export interface DeploymentDecision {
@@ -87,6 +120,17 @@ function slotWaitFor(context: RolloutContext, next: NextChoice, evaluation: Eval
   const { rollout, budgets } = context.observed;
   if (!budgets || !isAutomatic(next)) return undefined;
   return slotWaitOf(rollout, budgets, offeredVersions(context, evaluation), next.version, context.now);
+}
+
+/**
+ * The versions that automation could deploy now, newest first, for budgets to choose from: RolloutGates, upstream
+ * Rollouts and Gates let each through.
+ */
+function offeredVersions(context: RolloutContext, { automatic, copy }: Evaluation): VersionInfo[] {
+  const all = automatic.slice(0, MAX_OFFERED_VERSIONS);
+  // A budget must not choose a version without a copy: only the newest has been copied.
+  if (copy?.isAwaited) return all.slice(0, 1);
+  return all.filter(({ tag }) => evaluateGatesOfVersion(context, tag).closed.length === 0);
 }
 
 function deployNext(context: RolloutContext, next: NextChoice, evaluation: Evaluation): DeploymentDecision {

@@ -22,7 +22,7 @@ import { checkKey, goneChecks } from '../health/knownHealth.ts';
 import { falseCondition, findCondition, type NewCondition, setConditions, trueCondition } from '../kube/conditions.ts';
 import { formatTime } from '../kube/time.ts';
 import { areClosed, type ClosedGate } from '../objectGates/gateTexts.ts';
-import type { DeploymentDecision } from './decideDeployment.ts';
+import type { DeploymentDecision, Evaluation } from './decideDeployment.ts';
 import { type BakeConfig, bakeEnd, bakeUntil, failsAt } from './deployment/bake.ts';
 import {
   bakeSummary,
@@ -37,7 +37,6 @@ import { hasNoBake, isUnfinished } from './deployment/history.ts';
 import { gatesThatHold, targetName, unapplied } from './deployment/progress.ts';
 import { rollbackCondition } from './deployment/rollback.ts';
 import { BLOCKER_KINDS, blockedByPin, READY_REASONS } from './evaluation/blockers.ts';
-import type { Evaluation } from './evaluation/evaluation.ts';
 import type { Observed, RolloutContext } from './evaluation/observed.ts';
 import { type ReportedWait, waitsText } from './evaluation/reportedWaits.ts';
 import { blockingNames } from './evaluation/rolloutGates.ts';

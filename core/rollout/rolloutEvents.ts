@@ -12,9 +12,9 @@ import type { Condition } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { type NewEvent, ORDER } from '../kube/events.ts';
+import type { Evaluation } from './decideDeployment.ts';
 import { unhealthyMessage } from './deployment/healthChecks.ts';
 import { BLOCKER_KINDS, READY_REASONS } from './evaluation/blockers.ts';
-import type { Evaluation } from './evaluation/evaluation.ts';
 import { waitsText } from './evaluation/reportedWaits.ts';
 import { isTemporary } from './rolloutConditions.ts';
 

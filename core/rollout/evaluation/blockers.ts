@@ -12,7 +12,7 @@ import {
 } from '../../../api/conditions.ts';
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { Blocker, HealthCheck, RolloutGate, VersionInfo } from '../../../api/types.ts';
+import type { Blocker, RolloutGate, VersionInfo } from '../../../api/types.ts';
 import { identityOf, isNamespaceName, isObjectName } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
@@ -21,43 +21,17 @@ import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { pinRecordOf } from '../../record/pinAndSchedule.ts';
 import { bakeUntil } from '../deployment/bake.ts';
 import { hasNoBake, isUnfinished } from '../deployment/history.ts';
-import { blocksAfterFailure, type Rollback } from '../deployment/rollback.ts';
-import { RELEASE_TOO_YOUNG, type YoungRelease } from '../release/candidates.ts';
-import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
+import { blocksAfterFailure } from '../deployment/rollback.ts';
+import { RELEASE_TOO_YOUNG } from '../release/candidates.ts';
 import { WAITING_FOR_COPY } from './copy.ts';
-import type { VersionGates } from './gatesOfRollout.ts';
-import { type Choice, isAutomatic } from './nextVersion.ts';
+import { isAutomatic, type NextVersion } from './nextVersion.ts';
 import type { Observed, RolloutContext } from './observed.ts';
-import { allows, allowsNothing, type RolloutGatesResult, scheduledOpening } from './rolloutGates.ts';
+import { allows, allowsNothing, scheduledOpening } from './rolloutGates.ts';
 import { type Requests, unknownBypass } from './rolloutRequests.ts';
-import { missingApprovals, type RolloutGateApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
-
-/** The part of an evaluation from which blockers are found. */
-export interface BlockerSources {
-  candidates: VersionInfo[];
-  rolloutGatesResult: RolloutGatesResult;
-  /** The verdicts of its upstream Rollouts, `spec.after`. */
-  upstreamVerdicts: UpstreamVerdict[];
-  choice: Choice;
-  /** The chosen version, or else the newest release that isn't old enough yet: `status.pendingVersion`. */
-  pendingVersion: string | undefined;
-  /** Whether a failed version is rolled back, and why or why not. */
-  rollback: Rollback | undefined;
-  /** The Unhealthy HealthChecks that block automatic deployments. */
-  unhealthyChecks: HealthCheck[];
-  /** The Gates of the chosen version. */
-  gates: VersionGates;
-  /**
-   * The RolloutGates whose approvals the version needs.
-   * A rollback needs none, nor does initialVersion without gateFirstDeployment.
-   */
-  requiredApprovals: readonly RolloutGateApprovals[];
-  /** Releases that are not old enough to be deployed yet. */
-  young: YoungRelease[];
-}
+import { missingApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
 
 /** The inputs of the functions that find blockers. */
-interface BlockerInputs extends BlockerSources, RolloutContext {}
+type BlockerInputs = NextVersion & RolloutContext;
 
 interface BlockerKind {
   /** The source of such blockers. Absent if they are found only once nothing else blocks. */
@@ -93,8 +67,8 @@ export const READY_REASONS: readonly string[] = Object.values(BLOCKER_KINDS).fla
 );
 
 /** All blockers but the copy and the budgets: a copy begins, and a slot is requested, once none of these blocks. */
-export function findBlockers(sources: BlockerSources, context: RolloutContext): Blocker[] {
-  const inputs: BlockerInputs = { ...sources, ...context };
+export function findBlockers(next: NextVersion, context: RolloutContext): Blocker[] {
+  const inputs: BlockerInputs = { ...next, ...context };
   return Object.values(BLOCKER_KINDS).flatMap(({ find }) => find?.(inputs) ?? []);
 }
 

@@ -1,9 +1,26 @@
-/** Which version comes next. */
-import type { HistoryEntry, VersionInfo } from '../../../api/types.ts';
+/** The versions that could come next on a Rollout, and the one that does. */
+import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { HealthCheck, HistoryEntry, VersionInfo } from '../../../api/types.ts';
+import { grantedOnly } from '../../budget/slotRequest.ts';
+import { deployCutoff } from '../../health/knownHealth.ts';
 import { isLegalTag } from '../../kube/tag.ts';
-import type { Rollback, RollbackTarget } from '../deployment/rollback.ts';
-import type { RolloutContext } from './observed.ts';
-import { type RolloutGatesResult, rejectedBy } from './rolloutGates.ts';
+import { parseTime } from '../../kube/time.ts';
+import { imageOfReleases } from '../../policy/imagePolicy.ts';
+import { checksNotBrokenBy, isUnhealthy } from '../deployment/healthChecks.ts';
+import { blocksAfterFailure, type Rollback, type RollbackTarget, rollbackOf } from '../deployment/rollback.ts';
+import { releasesAfter, type Withdrawal, type YoungRelease, youngUntil } from '../release/candidates.ts';
+import { evaluateUpstream, type UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
+import { evaluateGatesOfVersion, type VersionGates } from './gatesOfRollout.ts';
+import type { Observed, RolloutConfig, RolloutContext } from './observed.ts';
+import {
+  evaluateRolloutGates,
+  type Rejection,
+  type RolloutGatesResult,
+  rejectedBy,
+  rejections,
+  shownBypass,
+} from './rolloutGates.ts';
+import { expiries, type RolloutGateApprovals, rolloutGateApprovals } from './versionApprovals.ts';
 
 /** The version that comes next, and how it was chosen. */
 export type Choice =
@@ -21,20 +38,131 @@ export type NextChoice = { is: 'next'; version: string } & (
   | { trigger: 'Rollback'; rollback: RollbackTarget }
 );
 
-/** The versions from which the next one is chosen. */
+/**
+ * Whether automation selects a newer version. Only then can upstream Rollouts, health, a running bake or a missing
+ * ImagePolicy block the version. A user's choice ignores them, and a rollback goes to a version that has passed them.
+ * RolloutGates block `initialVersion` too, if they block first deployments.
+ */
+export function isAutomatic({ trigger }: Choice): boolean {
+  return trigger === 'Automatic';
+}
+
+/** The versions that could come next, newest first, and what lets them through. */
 interface Versions {
-  /** Newest first, as `automatic`. */
-  candidates: readonly VersionInfo[];
+  candidates: VersionInfo[];
+  /** Releases that are not old enough to be deployed yet. */
+  young: YoungRelease[];
+  withdrawn: Withdrawal[];
+  rejected: Rejection[];
+  /** The verdicts of the upstream Rollouts, `spec.after`. */
+  upstreamVerdicts: UpstreamVerdict[];
+  /** The approvals at each RolloutGate that requires some. */
+  gateApprovals: RolloutGateApprovals[];
+  rolloutGatesResult: RolloutGatesResult;
   /** The versions that automation may deploy unless something blocks them. */
   automatic: readonly VersionInfo[];
+  /** Whether a failed version is rolled back, and why or why not. */
   rollback: Rollback | undefined;
+}
+
+/** The version that comes next, and what may block it. */
+export interface NextVersion extends Versions {
+  choice: Choice;
+  /** The chosen version, or else the newest release that isn't old enough yet: `status.pendingVersion`. */
+  pendingVersion: string | undefined;
+  /** The Unhealthy HealthChecks that block automatic deployments. */
+  unhealthyChecks: HealthCheck[];
+  /** The Gates of the chosen version. */
+  gates: VersionGates;
+  /**
+   * The RolloutGates whose approvals the chosen version needs.
+   * A rollback needs none, nor does initialVersion without gateFirstDeployment.
+   */
+  requiredApprovals: readonly RolloutGateApprovals[];
+  /**
+   * The times at which this changes without a write. A Gate opens or closes, an approval expires, a release is old
+   * enough, or an upstream Rollout has had a version for long enough.
+   */
+  requeueAt: EpochMs[];
+}
+
+export function nextVersion(context: RolloutContext): NextVersion {
+  const { observed, state, config, now } = context;
+  const versions = possibleVersions(context);
+  const choice = chooseNext(context, versions);
+  const { trigger, version } = choice;
+  const gates = evaluateGatesOfVersion(context, version);
+  const needsNoApprovals = trigger === 'Rollback' || (trigger === 'InitialVersion' && !config.gateFirstDeployment);
+  return {
+    ...versions,
+    choice,
+    pendingVersion: version ?? versions.young[0]?.tag,
+    unhealthyChecks: checksForNext(observed, state.history[0], config).filter(isUnhealthy),
+    gates,
+    requiredApprovals: needsNoApprovals ? [] : versions.gateApprovals,
+    requeueAt: [...gates.requeueAt, ...requeueTimes(versions, version, now)],
+  };
+}
+
+function possibleVersions({ observed, state, config, requests, now }: RolloutContext): Versions {
+  const { rollout, imagePolicy, rolloutGates } = observed;
+  const { history, available, rolledBack, barriers, authors } = state;
+  const [head] = history;
+  const rejected = rejections(available, rolloutGates, rollout.status?.rejectedReleases, now);
+  const { candidates, withdrawn, young, isNewer } = releasesAfter(available, head?.version.tag, imagePolicy, {
+    rejected: new Set(rejected.map(({ tag }) => tag)),
+    rolledBack: new Set(rolledBack),
+    youngUntil: (release) => youngUntil(release, config.minimumReleaseAge, now),
+  });
+  const upstreamVerdicts = evaluateUpstream(rollout, observed.upstream, candidates, now);
+  const gateApprovals = rolloutGateApprovals(rollout, rolloutGates, authors, now);
+  const requestedBypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
+  const bypass = requestedBypass ?? shownBypass(head, candidates);
+  const rolloutGatesResult = evaluateRolloutGates(rolloutGates, candidates, bypass, upstreamVerdicts, gateApprovals);
+  const rollback = rollbackOf({
+    history,
+    config,
+    image: imageOfReleases(rollout, imagePolicy),
+    available,
+    barriers,
+    isNewer,
+    awaitedMetadata: observed.awaitedMetadata,
+    rejectedBy: (tag) => rejectedBy(rolloutGates, tag),
+    now,
+  });
+  const byGates = automaticVersions(rolloutGatesResult, head, config.gateFirstDeployment);
+  const automatic = grantedOnly(byGates, rollout, observed.budgets);
+  return {
+    candidates,
+    young,
+    withdrawn,
+    rejected,
+    upstreamVerdicts,
+    gateApprovals,
+    rolloutGatesResult,
+    automatic,
+    rollback,
+  };
+}
+
+/**
+ * The versions that lists, upstream Rollouts and approvals allow, newest first; a RolloutGate that is not passing is a
+ * blocker instead. A first deployment ignores the lists, unless they all allow a candidate: then they choose it.
+ */
+function automaticVersions(
+  { eligible, onEveryList }: RolloutGatesResult,
+  head: HistoryEntry | undefined,
+  gateFirstDeployment: boolean,
+): VersionInfo[] {
+  const isUngated = head === undefined && !gateFirstDeployment && onEveryList.length === 0;
+  return isUngated ? eligible : onEveryList;
 }
 
 /**
  * The next version. A history begins with initialVersion; later, in this order: wantedVersion, force-deploy, a
  * rollback, the newest candidate that the RolloutGates allow.
  */
-export function chooseNext(context: RolloutContext, { candidates, automatic, rollback }: Versions): Choice {
+function chooseNext(context: RolloutContext, { candidates, automatic, rollback }: Versions): Choice {
   const { observed, state, requests } = context;
   const { spec } = observed.rollout;
   const { forceDeploy } = requests;
@@ -72,23 +200,30 @@ function choiceOf(
 }
 
 /**
- * The versions that lists, upstream Rollouts and approvals allow, newest first; a RolloutGate that is not passing is a
- * blocker instead. A first deployment ignores the lists, unless they all allow a candidate: then they choose it.
+ * The HealthChecks that may block the next version.
+ * If automation continues after a failure, health that the failed version has broken does not block its successor.
  */
-export function automaticVersions(
-  { eligible, onEveryList }: RolloutGatesResult,
-  head: HistoryEntry | undefined,
-  gateFirstDeployment: boolean,
-): VersionInfo[] {
-  const isUngated = head === undefined && !gateFirstDeployment && onEveryList.length === 0;
-  return isUngated ? eligible : onEveryList;
+function checksForNext({ healthChecks }: Observed, head: HistoryEntry | undefined, config: RolloutConfig) {
+  return head?.bakeStatus === 'Failed' && !blocksAfterFailure(head, config)
+    ? checksNotBrokenBy(head, healthChecks, deployCutoff(head))
+    : healthChecks;
 }
 
-/**
- * Whether automation selects a newer version. Only then can upstream Rollouts, health, a running bake or a missing
- * ImagePolicy block the version. A user's choice ignores them, and a rollback goes to a version that has passed them.
- * RolloutGates block `initialVersion` too, if they block first deployments.
- */
-export function isAutomatic({ trigger }: Choice): boolean {
-  return trigger === 'Automatic';
+/** The interval while missing metadata delays a rollback: a lookup that has failed is tried again by a later sync. */
+const AWAITED_REQUEUE_MS = 10_000;
+
+/** The times at which the versions change without a write. */
+function requeueTimes(
+  { candidates, young, upstreamVerdicts, gateApprovals, rollback }: Versions,
+  version: string | undefined,
+  now: EpochMs,
+): EpochMs[] {
+  const until = rollback?.is === 'refused' ? rollback.until : undefined;
+  const approved = new Set([...(version === undefined ? [] : [version]), ...candidates.map(({ tag }) => tag)]);
+  return [
+    ...(until === undefined ? [] : [Math.min(until, now + AWAITED_REQUEUE_MS)]),
+    ...expiries(gateApprovals, approved, now),
+    ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? []),
+    ...upstreamVerdicts.flatMap(({ requeueAt }) => requeueAt ?? []),
+  ];
 }

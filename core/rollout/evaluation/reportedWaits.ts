@@ -11,9 +11,9 @@ import { firstFew } from '../../text/firstFew.ts';
 import { shell } from '../../text/shell.ts';
 import { unhealthyMessage } from '../deployment/healthChecks.ts';
 import { movedTagText } from '../deployment/history.ts';
-import { type BlockerSources, UNHEALTHY_HEALTH_CHECKS } from './blockers.ts';
+import { UNHEALTHY_HEALTH_CHECKS } from './blockers.ts';
 import { type CopyState, copiesFirst } from './copy.ts';
-import { isAutomatic } from './nextVersion.ts';
+import { isAutomatic, type NextVersion } from './nextVersion.ts';
 import type { RolloutContext } from './observed.ts';
 import { requestedText } from './rolloutRequests.ts';
 import { approveRolloutGateCommand, missingApprovals } from './versionApprovals.ts';
@@ -27,7 +27,7 @@ export interface ReportedWait extends TextWithCommands {
 /** The waits that DeploymentBlocked reports, the first blocker of each kind: the first wait gives the reason. */
 export function reportedWaits(
   { observed: { rollout, imagePolicy }, state, config }: RolloutContext,
-  evaluation: BlockerSources & { blockers: readonly Blocker[]; copy?: CopyState | undefined },
+  evaluation: NextVersion & { blockers: readonly Blocker[]; copy?: CopyState | undefined },
 ): ReportedWait[] {
   const { choice, pendingVersion: version, unhealthyChecks, blockers } = evaluation;
   const [head] = state.history;
@@ -81,7 +81,7 @@ interface SentenceInputs {
   moved: string | undefined;
   /** The end of the kind's first blocker. */
   until: string | undefined;
-  evaluation: Pick<BlockerSources, 'gates' | 'requiredApprovals'> & { copy?: CopyState | undefined };
+  evaluation: Pick<NextVersion, 'gates' | 'requiredApprovals'> & { copy?: CopyState | undefined };
 }
 
 /** The sentence of a kind of blocker. None if the wait has a condition of its own. */
