@@ -16,8 +16,13 @@ import { LIMIT_OF_GATES, type RequiredGates } from '../core/gate/gateRefs.ts';
 import { refKey, shortHash } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Denial } from '../core/objectGates/gateTexts.ts';
-import { closedAgainstRemoval, droppedGates, mayDropGates } from '../core/rollout/evaluation/droppedGates.ts';
-import { gatesOfRollouts, requiredByBound } from '../core/rollout/evaluation/gatesOfRollout.ts';
+import {
+  closedAgainstRemoval,
+  droppedGates,
+  gatesOfRollouts,
+  mayDropGates,
+  requiredByBound,
+} from '../core/rollout/evaluation/gatesOfRollout.ts';
 import { firstFew } from '../core/text/firstFew.ts';
 import { boundedLine } from '../core/text/oneLine.ts';
 import { listBindableObjects, listBindings, readGates, readSelectors } from '../live/gateReads.ts';

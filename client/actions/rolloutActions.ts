@@ -6,7 +6,7 @@ import type { Rollout, RolloutGate } from '../../api/types.ts';
 import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { heldDeployment } from '../../core/rollout/deployment/history.ts';
-import { neverSeen } from '../../core/rollout/evaluation/droppedGates.ts';
+import { neverSeen } from '../../core/rollout/evaluation/gatesOfRollout.ts';
 import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { isRollingOut } from '../../core/suspension/bypassGrant.ts';
 import type { Application, DeploymentView, ObjectRef, Step } from '../explain/application.ts';

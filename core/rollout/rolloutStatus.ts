@@ -10,7 +10,7 @@ import { type CommandLine, withCommands } from '../text/commands.ts';
 import { oneLine } from '../text/oneLine.ts';
 import type { DeploymentDecision, Evaluation } from './decideDeployment.ts';
 import { gatesThatHold, unapplied } from './deployment/progress.ts';
-import { namedGateRecords } from './evaluation/droppedGates.ts';
+import { namedGateRecords } from './evaluation/gatesOfRollout.ts';
 import type { Observed, RolloutContext } from './evaluation/observed.ts';
 import { handledRequests } from './evaluation/rolloutRequests.ts';
 import { approvalProgress, type RolloutGateApprovals } from './evaluation/versionApprovals.ts';

@@ -18,7 +18,7 @@ import { isLegalTag } from '../../../core/kube/tag.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { imageChange, isUnfinished, movedTagText } from '../../../core/rollout/deployment/history.ts';
 import { copiesFirst } from '../../../core/rollout/evaluation/copy.ts';
-import { neverSeen } from '../../../core/rollout/evaluation/droppedGates.ts';
+import { neverSeen } from '../../../core/rollout/evaluation/gatesOfRollout.ts';
 import { requestsOf, versionRequests } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { isMoved } from '../../../core/rollout/release/metadata.ts';
 import { nextAutomatic } from '../../../core/rollout/rolloutStatus.ts';

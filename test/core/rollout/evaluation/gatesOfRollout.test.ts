@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LIMIT_OF_GATES } from '../../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../../core/limits.ts';
-import { droppedGates, mayDropGates } from '../../../../core/rollout/evaluation/droppedGates.ts';
-import { gatesOfRollouts } from '../../../../core/rollout/evaluation/gatesOfRollout.ts';
+import { droppedGates, gatesOfRollouts, mayDropGates } from '../../../../core/rollout/evaluation/gatesOfRollout.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const selecting = (name: string, labelSelector: object = {}) =>

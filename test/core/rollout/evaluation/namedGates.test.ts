@@ -4,7 +4,11 @@ import type { RolloutStatus } from '../../../../api/types.ts';
 import { closedOf, evaluateGates } from '../../../../core/gate/evaluateGates.ts';
 import { gatesNamedBy } from '../../../../core/gate/gateRefs.ts';
 import { byRefKey } from '../../../../core/kube/names.ts';
-import { closedAgainstRemoval, namedGateRecords, neverSeen } from '../../../../core/rollout/evaluation/droppedGates.ts';
+import {
+  closedAgainstRemoval,
+  namedGateRecords,
+  neverSeen,
+} from '../../../../core/rollout/evaluation/gatesOfRollout.ts';
 import type { Observed } from '../../../../core/rollout/evaluation/observed.ts';
 import { objectOf } from '../../../support/objects.ts';
 
