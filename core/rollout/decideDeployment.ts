@@ -35,7 +35,7 @@ import { isAutomatic, type NextChoice, type NextVersion, nextVersion } from './e
 import type { Observed, RolloutConfig, RolloutContext, RolloutState } from './evaluation/observed.ts';
 import { type ReportedWait, reportedWaits } from './evaluation/reportedWaits.ts';
 import { isForceDeployOfAnother, requesterOf, requestsUsedBy, withUsed } from './evaluation/rolloutRequests.ts';
-import { GATES_IN_HISTORY, storedPermissions } from './evaluation/storedPermissions.ts';
+import { GATES_IN_HISTORY, storedPermissions } from './evaluation/versionApprovals.ts';
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
 import { retainedReleases } from './release/retention.ts';
 

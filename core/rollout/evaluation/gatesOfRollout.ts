@@ -21,8 +21,7 @@ import { identityOf, refKey, without } from '../../kube/names.ts';
 import { LIMITS } from '../../limits.ts';
 import { mayBypass } from '../../suspension/bypassGrant.ts';
 import type { Observed, RolloutContext } from './observed.ts';
-import { GATES_IN_HISTORY, permissionsAtGate, type StoredPermission } from './storedPermissions.ts';
-import { versionUsers } from './versionApprovals.ts';
+import { GATES_IN_HISTORY, permissionsAtGate, type StoredPermission, versionUsers } from './versionApprovals.ts';
 
 /** The Gates that a Rollout requires itself: the named ones, then those that select it. */
 export function ownGates(rollout: Rollout, { gates, namespaceLabels }: SelectingGates): NamespacedName[] {

@@ -1,10 +1,11 @@
 /**
- * The approvals that RolloutGates require for each version of their Rollout.
- * A manual deployment needs them too. A rollback doesn't, nor does an initialVersion with `gateFirstDeployment: false`.
+ * The approvals that RolloutGates require for each version of their Rollout, and the permissions in its history.
+ * A manual deployment needs approvals too. A rollback doesn't, nor does an initialVersion with
+ * `gateFirstDeployment: false`.
  */
-import { APPROVE } from '../../../api/annotations.ts';
+import { APPROVE, LISTED } from '../../../api/annotations.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { ApprovalRule, Gate, ReleaseAuthors, Rollout, RolloutGate } from '../../../api/types.ts';
+import type { ApprovalRule, Gate, HistoryEntry, ReleaseAuthors, Rollout, RolloutGate } from '../../../api/types.ts';
 import { APPROVAL_KEYS, type Approval, recordedOn } from '../../approval/approvalRecord.ts';
 import {
   type ApprovalVerdict,
@@ -14,8 +15,12 @@ import {
   verdictText,
 } from '../../approval/approvalVerdict.ts';
 import { memoize } from '../../collection/memo.ts';
+import type { GateResult } from '../../gate/evaluateGates.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { tagWord } from '../../kube/tag.ts';
+import { formatTime } from '../../kube/time.ts';
+import { LIMITS } from '../../limits.ts';
+import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { type CommandLine, withCommands } from '../../text/commands.ts';
 import { shell } from '../../text/shell.ts';
 import { requestsOf, versionRequests } from './rolloutRequests.ts';
@@ -157,4 +162,57 @@ export function authorsWanted(
 /** Whether the version was discovered. Approvals of any other version would count for an image published later. */
 export function hasDiscovered({ status }: Rollout, version: string): boolean {
   return (status?.availableReleases ?? []).some(({ tag }) => tag === version);
+}
+
+// The permissions that a deployment had.
+
+/** An entry of `history[].approvals`: a request that opened a Gate, an approval, or a listing in `allowedVersions`. */
+export type StoredPermission = NonNullable<HistoryEntry['approvals']>[number];
+
+/** The number of Gates for which a deployment records the users who opened or bypassed them. */
+export const GATES_IN_HISTORY = 10;
+const MAX_PERMISSIONS = 20;
+
+/** The permissions that a deployment of the version records: those at its Gates, then those at its RolloutGates. */
+export function storedPermissions(
+  atGates: readonly StoredPermission[],
+  requiredApprovals: readonly RolloutGateApprovals[],
+  rolloutGates: readonly RolloutGate[],
+  version: string,
+): StoredPermission[] {
+  const counted = requiredApprovals.flatMap((each) => countedApprovals(each, version));
+  const listings = rolloutGates.flatMap((gate) => listingOf(gate, version));
+  return [...atGates, ...counted, ...listings].slice(0, MAX_PERMISSIONS);
+}
+
+/** The requests and approvals that opened a Gate; of another namespace only the time: that Gate's readers see more. */
+export function permissionsAtGate(
+  { key, ref, openedBy, approvedBy = [] }: GateResult,
+  namespace: string,
+): StoredPermission[] {
+  const given = openedBy ? [openedBy] : approvedBy;
+  const latest = given.at(-1);
+  if (!latest) return [];
+  if (ref?.namespace !== namespace) return [{ gate: key, at: formatTime(latest.at) }];
+  return given.map((each) => ({ gate: key, ...stored(each) }));
+}
+
+/** The approvals of the version that count at a RolloutGate. */
+function countedApprovals({ gate, verdictOn }: RolloutGateApprovals, version: string): StoredPermission[] {
+  return verdictOn(version).counted.map((each) => ({
+    kind: 'RolloutGate',
+    gate: gate.metadata.name ?? '',
+    ...stored(each),
+  }));
+}
+
+/** The user who put the version onto the list of a RolloutGate. */
+function listingOf({ metadata, spec }: RolloutGate, version: string): StoredPermission[] {
+  if (!spec?.allowedVersions?.includes(version)) return [];
+  const listed = listedOn(parseListed(metadata.annotations?.[LISTED]), 'allowedVersions', version);
+  return listed ? [{ kind: 'RolloutGate', gate: metadata.name ?? '', ...stored(listed) }] : [];
+}
+
+function stored({ at, by, reason }: Pick<Approval, 'at' | 'reason'> & { by?: string }) {
+  return { at: formatTime(at), ...(by && { by }), ...(reason && { reason: reason.slice(0, LIMITS.reason) }) };
 }
