@@ -2,6 +2,7 @@
 import { WATCHED_FROM } from '../../api/annotations.ts';
 import { HEALTH_CHECKS, NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
+import type { RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
@@ -18,10 +19,19 @@ import { specProblems } from '../../core/rollout/evaluation/specProblems.ts';
 import { evaluateKustomization } from '../../live/evaluateKustomization.ts';
 import { inParallel } from '../../live/inParallel.ts';
 import { listKept } from '../../live/objectReads.ts';
-import { healthCheckRule } from './relatedRules.ts';
 
 /** The maximum age of lists in other namespaces: any tenant can have many Rollouts that watch all namespaces. */
 const WATCHED_MAX_AGE_MS = 1000;
+
+/**
+ * The rule for HealthChecks of the Rollout's own namespace; `watchedChecks` reads others live once they consent.
+ * None for an invalid selector, which would fail the sync: the plan reports the problem.
+ */
+export function healthCheckRule({ metadata, spec }: Rollout): RelatedResourceRule[] {
+  const labelSelector = healthCheckLabels(spec?.healthCheckSelector);
+  if (!labelSelector || specProblems(spec ?? {}).length > 0) return [];
+  return [{ ...HEALTH_CHECKS, namespace: metadata.namespace ?? '', labelSelector }];
+}
 
 interface WatchedChecks {
   healthChecks: HealthCheck[];

@@ -19,8 +19,7 @@ import {
   readBlockers,
   readBound,
 } from './liveReads.ts';
-import { observe } from './observe.ts';
-import { isTriggeredByGrant, isTriggeredByUpstream, relatedRules } from './relatedRules.ts';
+import { isTriggeredByGrant, isTriggeredByUpstream, observe, relatedRules } from './observe.ts';
 
 /**
  * The interval while an object that no rule relates is waited for, because nothing about it triggers a sync: an
