@@ -123,3 +123,13 @@ export async function readServed<T extends AnyObject>(
   const apiVersion = await servedVersion(kind, cluster);
   return apiVersion ? cluster.get<T>({ apiVersion, resource: KINDS[kind].resource, ...ref }) : undefined;
 }
+
+export const JOB = { group: 'batch', kind: 'Job' };
+
+/** The Pods that the Job has created, by their owner: any user who may create Pods can give them its label. */
+export async function podsOfJob({ metadata }: AnyObject, atMost: number, cluster: ClusterReader): Promise<AnyObject[]> {
+  const { namespace = '', name, uid } = metadata;
+  const labelSelector = `batch.kubernetes.io/job-name=${name}`;
+  const pods = await cluster.list<AnyObject>({ apiVersion: 'v1', resource: 'pods', namespace, labelSelector, atMost });
+  return pods.filter((pod) => pod.metadata.ownerReferences?.some((owner) => owner.uid === uid));
+}

@@ -13,7 +13,7 @@ import { requeueInterval } from '../../core/health/kustomizationCheck.ts';
 import { causeOf, MAX_PODS_OF_WORKLOAD } from '../../core/health/objects/pods.ts';
 import { objectsOf, sendsKind } from '../../core/kube/objectMap.ts';
 import { isUnfinished } from '../../core/rollout/deployment/history.ts';
-import { JOB, podsOfJob } from '../jobPods.ts';
+import { JOB, podsOfJob } from '../../live/objectReads.ts';
 
 /** The time within which a Flux object that is created together with its Rollout gets its FluxBinding. */
 const BINDS_WITHIN_MS = 10_000;

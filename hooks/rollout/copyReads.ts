@@ -7,8 +7,7 @@ import type { Rollout } from '../../api/types.ts';
 import { objectsOf, sendsKind } from '../../core/kube/objectMap.ts';
 import { repositoryRef } from '../../core/policy/imagePolicy.ts';
 import type { Copying, CopyJob, CopySource } from '../../core/releaseCopy/job.ts';
-import { readServed } from '../../live/objectReads.ts';
-import { JOB, podsOfJob } from '../jobPods.ts';
+import { JOB, podsOfJob, readServed } from '../../live/objectReads.ts';
 
 /**
  * The most Pods that are read for a Job. A Job starts fewer, but any user who may create Pods can give others its
