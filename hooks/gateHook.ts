@@ -15,8 +15,8 @@ import { evaluateGate, type GateEvaluation } from '../core/gate/gateTimeline.ts'
 import { requirersOf } from '../core/gate/requirers.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
-import { oidcProblem } from '../core/receiver/idToken.ts';
-import { idTokenPath, tokenBytes, webhookPath } from '../core/receiver/webhookPath.ts';
+import { idTokenPath, oidcProblem } from '../core/receiver/idToken.ts';
+import { tokenBytes, webhookPath } from '../core/receiver/signedCall.ts';
 import { unheldOf, unresumedOf } from '../core/suspension/unreachedObjects.ts';
 import { readRequiring } from '../live/requiringReads.ts';
 import { type CompositeHook, type DecoratorHook, repairedLabels } from './hook.ts';

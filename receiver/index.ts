@@ -18,9 +18,14 @@ import type { ClusterReader, Counters, ReceiverPorts } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { flaggerAnswer, flaggerGate } from '../core/receiver/flagger.ts';
-import { claimProblem, decideIdTokenCall, type IdTokenCall, oidcProblem } from '../core/receiver/idToken.ts';
-import { checkCall, decideCall, type SignedCall } from '../core/receiver/signedCall.ts';
-import { idTokenPath, tokenBytes, webhookPath } from '../core/receiver/webhookPath.ts';
+import {
+  claimProblem,
+  decideIdTokenCall,
+  type IdTokenCall,
+  idTokenPath,
+  oidcProblem,
+} from '../core/receiver/idToken.ts';
+import { checkCall, decideCall, type SignedCall, tokenBytes, webhookPath } from '../core/receiver/signedCall.ts';
 import { answerCall, type CallOutcome, createCallLimit, createLimits, MAX_LINES_PER_MINUTE } from './answerCall.ts';
 
 /** docs/reference/limits.md is generated from this table. */

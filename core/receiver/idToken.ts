@@ -4,12 +4,11 @@
  * A token counts once per Gate, and is identified by its signed part: a signature can be altered and stay valid, and
  * not every issuer gives tokens an id.
  */
-import type { EpochMs } from '../../api/kubernetes.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { identityOf, shortHash } from '../kube/names.ts';
 import { oneLine, quotedJson } from '../text/oneLine.ts';
 import { acceptCall, type CallDecision } from './acceptCall.ts';
-import { idTokenPath } from './webhookPath.ts';
 
 type Oidc = NonNullable<NonNullable<Gate['spec']['receiver']>['oidc']>;
 type Claims = Readonly<Record<string, unknown>>;
@@ -19,6 +18,11 @@ export interface IdTokenCall {
   body: Uint8Array;
   /** From the header `Authorization: Bearer`. */
   token?: string | undefined;
+}
+
+/** The path of calls with an ID token, which is no secret. */
+export function idTokenPath({ namespace, name }: NamespacedName): string {
+  return `/hook/${namespace}/${name}`;
 }
 
 /** The longest subject: it precedes the reason, and both share 1024 characters. */

@@ -9,7 +9,7 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { EpochMs } from '../../api/kubernetes.ts';
+import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { shortHash } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
@@ -21,6 +21,20 @@ export interface SignedCall {
   signature?: string | undefined;
   timestamp?: string | undefined;
   nonce?: string | undefined;
+}
+
+/** The path of signed calls, as Flux makes a Receiver's path: hex(sha256(token + name + namespace)). */
+export function webhookPath(token: Uint8Array, { namespace, name }: NamespacedName): string {
+  return `/hook/${bytesToHex(sha256(concatBytes(token, utf8ToBytes(name + namespace))))}`;
+}
+
+/** The token in a Secret, as bytes, because it need not be text; empty if it is missing or not base64. */
+export function tokenBytes(data: string | undefined): Uint8Array {
+  try {
+    return Uint8Array.from(atob(data ?? ''), (character) => character.charCodeAt(0));
+  } catch {
+    return new Uint8Array();
+  }
 }
 
 const TOLERANCE_MS = 5 * 60_000;

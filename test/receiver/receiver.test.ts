@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../api/types.ts';
-import { webhookPath } from '../../core/receiver/webhookPath.ts';
+import { webhookPath } from '../../core/receiver/signedCall.ts';
 import { createReceiver } from '../../receiver/index.ts';
 import { mutateGate } from '../../webhooks/gate/gateAdmission.ts';
 import { gate } from '../core/gate/gate.ts';
