@@ -32,6 +32,7 @@ import { nextConditions } from './rolloutConditions.ts';
 import { changeEvents, withOrder } from './rolloutEvents.ts';
 import { nextStatus } from './rolloutStatus.ts';
 import { withBoundedHead } from './statusSize.ts';
+import { upstreamRefs } from './upstream/dependencies.ts';
 
 type Need = 'blockers' | 'bindings' | 'health';
 
@@ -198,28 +199,45 @@ function childrenOf(observed: Observed, copy: CopyState | undefined): AnyObject[
   return [configMap, copy?.job, policy].filter((child) => child !== undefined);
 }
 
-/**
- * The interval at which HealthChecks of other namespaces are read: no sync is triggered by their changes, or by the
- * labels of a Namespace.
- */
-const FOREIGN_CHECKS_REQUEUE_SECONDS = 60;
-/** The interval while a HealthCheck of another namespace decides what happens next. */
-const DECISIVE_CHECKS_REQUEUE_SECONDS = 10;
 const SHORTEST_REQUEUE_SECONDS = 0.1;
+
+// The intervals of syncs for changes that trigger none.
+
+/**
+ * A HealthCheck of another namespace, the labels of a Namespace, its consent to an upstream Rollout, or the end of a
+ * cycle.
+ */
+const UNTRIGGERED_REQUEUE_SECONDS = 60;
+/** A HealthCheck of another namespace that decides what happens next. */
+const DECISIVE_CHECKS_REQUEUE_SECONDS = 10;
+/** An ImagePolicy that doesn't exist yet, or another owner's ConfigMap or ImagePolicy with the name of a child. */
+const UNRELATED_REQUEUE_SECONDS = 30;
 
 /** The time of the next sync; empty if only a change that triggers a sync can make a difference. */
 function nextRequeue(
   requeues: readonly EpochMs[],
-  { rollout: { metadata, spec }, healthChecks }: Observed,
-  { history }: RolloutStatus,
+  observed: Observed,
+  status: RolloutStatus,
   now: EpochMs,
 ): Pick<Plan, 'requeueAfterSeconds'> {
-  const seconds = requeues.map((at) => Math.max(SHORTEST_REQUEUE_SECONDS, (at - now) / 1000));
+  const due = requeues.map((at) => Math.max(SHORTEST_REQUEUE_SECONDS, (at - now) / 1000));
+  const seconds = [...due, ...untriggeredRequeues(observed, status)];
+  return seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {};
+}
+
+function untriggeredRequeues(observed: Observed, { history }: RolloutStatus): number[] {
+  const { rollout, imagePolicy, healthChecks, upstream, configMapProblem, writeBackProblem } = observed;
+  const { metadata, spec } = rollout;
+  const seconds: number[] = [];
+  if (imagePolicy === undefined || configMapProblem !== undefined || writeBackProblem !== undefined)
+    seconds.push(UNRELATED_REQUEUE_SECONDS);
+  if (upstream && (upstream.problem || upstream.found.length < upstreamRefs(rollout).length))
+    seconds.push(UNTRIGGERED_REQUEUE_SECONDS);
   if (spec?.healthCheckSelector?.namespaceSelector) {
     const foreign = healthChecks.filter((check) => check.metadata.namespace !== metadata.namespace);
     const isAwaited = isUnfinished(history?.[0]) && foreign.length > 0;
     const decides = isAwaited || foreign.some(({ status }) => status?.status !== 'Healthy');
-    seconds.push(decides ? DECISIVE_CHECKS_REQUEUE_SECONDS : FOREIGN_CHECKS_REQUEUE_SECONDS);
+    seconds.push(decides ? DECISIVE_CHECKS_REQUEUE_SECONDS : UNTRIGGERED_REQUEUE_SECONDS);
   }
-  return seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {};
+  return seconds;
 }

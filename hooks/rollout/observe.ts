@@ -30,7 +30,6 @@ import {
   policyChild,
 } from '../../core/rollout/ownedObjects.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
-import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
 import { servedVersion } from '../../live/objectReads.ts';
 import { namedRules, namespaceRules, ownNamespaceLabels } from '../customizeRules.ts';
 import { copyingOf } from './copyReads.ts';
@@ -95,14 +94,6 @@ async function budgetRules(rollout: NamespacedName, cluster: ClusterReader): Pro
  */
 export function isTriggeredByGrant(related: ObjectMap): boolean {
   return sendsKind(related, KINDS.RolloutBudget) || sendsKind(related, KINDS.ClusterRolloutBudget);
-}
-
-/**
- * Whether every change of the upstream Rollouts triggers a sync: neither a Namespace's consent nor the end of a cycle
- * does.
- */
-export function isTriggeredByUpstream(rollout: Rollout, { found, problem }: UpstreamRollouts): boolean {
-  return problem === undefined && found.length >= upstreamRefs(rollout).length;
 }
 
 /** The inputs of a plan: related objects, which may be stale; and live reads of consent, children and Jobs. */

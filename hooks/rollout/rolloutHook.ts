@@ -19,18 +19,8 @@ import {
   readBlockers,
   readBound,
 } from './liveReads.ts';
-import { isTriggeredByGrant, isTriggeredByUpstream, observe, relatedRules } from './observe.ts';
+import { isTriggeredByGrant, observe, relatedRules } from './observe.ts';
 
-/**
- * The interval while an object that no rule relates is waited for, because nothing about it triggers a sync: an
- * ImagePolicy that doesn't exist yet, or another owner's ConfigMap or ImagePolicy with the name of a child.
- */
-const UNRELATED_REQUEUE_SECONDS = 30;
-/**
- * The interval with upstream Rollouts: neither the consent of a Namespace nor a change that ends a cycle triggers a
- * sync.
- */
-const UPSTREAM_REQUEUE_SECONDS = 60;
 /**
  * The interval while live reads disagree with the cache: most objects that are read live trigger a sync when they
  * change, but not all.
@@ -53,21 +43,10 @@ export const rolloutHook: CompositeHook<Rollout> = {
     for (const event of events) call.events.record(event);
     for (const count of countsOf(events, plan.status)) call.metrics.count(count);
     for (const took of durationsOf(events, observed.rollout.status, plan.status)) call.metrics.observe(took);
-    const requeues = [
-      plan.requeueAfterSeconds,
-      requeueAfterSeconds,
-      isAwaitingUnrelated(observed) ? UNRELATED_REQUEUE_SECONDS : undefined,
-      observed.upstream && !isTriggeredByUpstream(observed.rollout, observed.upstream)
-        ? UPSTREAM_REQUEUE_SECONDS
-        : undefined,
-    ];
+    const requeues = [plan.requeueAfterSeconds, requeueAfterSeconds];
     return { status: plan.status, children: plan.children, ...resyncAfter(requeues) };
   },
 };
-
-function isAwaitingUnrelated({ imagePolicy, configMapProblem, writeBackProblem }: Observed): boolean {
-  return imagePolicy === undefined || configMapProblem !== undefined || writeBackProblem !== undefined;
-}
 
 /** A plan, and what it was made from. */
 interface Draft {
