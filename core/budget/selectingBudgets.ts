@@ -33,10 +33,7 @@ export function budgetTitle(budget: Pick<Budget, 'metadata'>): string {
   return `${kindOf(budget)} '${budget.metadata.name}'`;
 }
 
-/**
- * The selector of a budget's namespaces; undefined if the budget selects all, by an empty selector or without one.
- * Without one it grants nothing.
- */
+/** The selector of a ClusterRolloutBudget's namespaces; undefined if it selects all, and for a RolloutBudget. */
 export function namespaceSelectorOf(budget: Budget): ClusterRolloutBudget['spec']['namespaceSelector'] | undefined {
   const selector = budget.metadata.namespace ? undefined : (budget as ClusterRolloutBudget).spec.namespaceSelector;
   const isEmpty = !Object.keys(selector?.matchLabels ?? {}).length && !selector?.matchExpressions?.length;

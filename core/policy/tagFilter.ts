@@ -6,13 +6,12 @@
  */
 import { RE2JS } from 're2js';
 import { Memo } from '../collection/memo.ts';
+import { MAX_TAG_CHARACTERS } from '../kube/tag.ts';
 import { LIMITS } from '../limits.ts';
 
 /** The extracted part of a tag; undefined if the tag does not match. */
 export type Extract = (tag: string) => string | undefined;
 
-/** Characters of a tag, as in the OCI distribution specification. */
-const MAX_TAG = 128;
 /** Characters of the part that is extracted from a tag. */
 const MAX_EXTRACTED = 256;
 const MAX_PATTERNS = 64;
@@ -52,7 +51,8 @@ function compile(pattern: string, extract: string): Extract | { problem: string 
     };
   }
   const results = new Memo<string | undefined>(MAX_TAGS);
-  return (tag) => (tag.length > MAX_TAG ? undefined : results.get(tag, () => extractFrom(expression, extract, tag)));
+  return (tag) =>
+    tag.length > MAX_TAG_CHARACTERS ? undefined : results.get(tag, () => extractFrom(expression, extract, tag));
 }
 
 function extractFrom(expression: RE2JS, extract: string, tag: string): string | undefined {
