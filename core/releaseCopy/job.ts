@@ -47,7 +47,7 @@ export interface CopyOrder {
 export type CopyJob = AnyObject;
 
 /** The inputs of copies; read only if spec.targetRepository is set. */
-export interface Copying {
+export interface CopyInputs {
   /** Why nothing can be copied. */
   problem?: string;
   /** The image of rollout-hooks. */

@@ -6,7 +6,7 @@ import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { objectsOf, sendsKind } from '../../core/kube/objectMap.ts';
 import { repositoryRef } from '../../core/policy/imagePolicy.ts';
-import type { Copying, CopyJob, CopySource } from '../../core/releaseCopy/job.ts';
+import type { CopyInputs, CopyJob, CopySource } from '../../core/releaseCopy/job.ts';
 import { JOB, podsOfJob, readServed } from '../../live/objectReads.ts';
 
 /**
@@ -16,11 +16,11 @@ import { JOB, podsOfJob, readServed } from '../../live/objectReads.ts';
 const MAX_PODS_READ = 20;
 
 /** The inputs of the Rollout's copies; undefined without spec.targetRepository. */
-export async function copyingOf(
+export async function readCopyInputs(
   { parent: rollout, children }: CompositeRequest<Rollout>,
   policy: ImagePolicy | undefined,
   { cluster, settings }: HookCall,
-): Promise<Copying | undefined> {
+): Promise<CopyInputs | undefined> {
   if (!rollout.spec?.targetRepository || rollout.metadata.deletionTimestamp) return undefined;
   const image = settings.copyImage ?? '';
   const jobs = objectsOf<CopyJob>(children, JOB);

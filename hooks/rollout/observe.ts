@@ -32,7 +32,7 @@ import {
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { servedVersion } from '../../live/objectReads.ts';
 import { namedRules, namespaceRules, ownNamespaceLabels } from '../customizeRules.ts';
-import { copyingOf } from './copyReads.ts';
+import { readCopyInputs } from './copyReads.ts';
 import { healthCheckRule, watchedChecks } from './healthReads.ts';
 import { liveImagePolicy, metadataOf, upstreamOf } from './liveReads.ts';
 
@@ -108,7 +108,7 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
   const namespaceLabels = await ownNamespaceLabels(namespace, related, relatedGates, call.cluster);
   const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, KINDS.HealthCheck), call);
   const upstream = await upstreamOf(withinRules, call, objectsOf<Rollout>(related, KINDS.Rollout));
-  const copying = await copyingOf(request, imagePolicy, call);
+  const copyInputs = await readCopyInputs(request, imagePolicy, call);
   const derivedPolicy = objectAt<ImagePolicy>(
     request.children,
     KINDS.ImagePolicy,
@@ -119,7 +119,7 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
   return {
     rollout,
     imagePolicy,
-    copying,
+    copyInputs,
     derivedPolicy,
     writeBackProblem,
     rolloutGates,

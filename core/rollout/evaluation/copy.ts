@@ -41,7 +41,7 @@ export function copiesFirst({ spec }: Rollout): boolean {
  * @param next the version that would be deployed now if it were copied
  */
 export function copyState(
-  { rollout, copying }: Observed,
+  { rollout, copyInputs }: Observed,
   { history, available }: Pick<RolloutState, 'history' | 'available'>,
   next: NextChoice | undefined,
 ): CopyState | undefined {
@@ -69,15 +69,16 @@ export function copyState(
   if (stored && isStored && !isRequested) return { ...state, stored, progress: { state: 'Copied', copy: stored } };
   // A version that was deployed before spec.targetRepository was set is not copied afterwards, unless requested.
   const isWanted = !isFirst || awaited !== undefined || isRequested;
-  if (!isWanted && !copying?.jobs.length) return undefined;
+  if (!isWanted && !copyInputs?.jobs.length) return undefined;
   const problem =
-    copying?.problem ?? (copying?.source ? undefined : "the Rollout's ImagePolicy has no ImageRepository to copy from");
-  if (!copying?.source || problem) return { ...state, progress: { state: 'Failed', message: problem ?? '' } };
+    copyInputs?.problem ??
+    (copyInputs?.source ? undefined : "the Rollout's ImagePolicy has no ImageRepository to copy from");
+  if (!copyInputs?.source || problem) return { ...state, progress: { state: 'Failed', message: problem ?? '' } };
   const job = copyJob({
-    allowLocalRegistries: copying.allowLocalRegistries,
+    allowLocalRegistries: copyInputs.allowLocalRegistries,
     rollout: identityOf(rollout),
     ...release,
-    source: copying.source,
+    source: copyInputs.source,
     target: {
       url,
       insecure,
@@ -85,11 +86,11 @@ export function copyState(
       ...(secretRef && { secret: secretRef.name }),
       ...(certSecretRef && { certificates: certSecretRef.name }),
     },
-    image: copying.image,
+    image: copyInputs.image,
   });
-  const found = copying.jobs.find(({ metadata }) => metadata.name === job.metadata.name);
+  const found = copyInputs.jobs.find(({ metadata }) => metadata.name === job.metadata.name);
   if (!isWanted && !found) return undefined;
-  const progress = progressOf(job, found, copying.pods[job.metadata.name ?? ''] ?? [], rollout.metadata.uid);
+  const progress = progressOf(job, found, copyInputs.pods[job.metadata.name ?? ''] ?? [], rollout.metadata.uid);
   if (progress.state !== 'Copied') return { ...state, job, progress, begins: !found };
   return { ...state, job, progress, stored: { ...progress.copy, url, ...release } };
 }

@@ -20,7 +20,7 @@ import type { RequiredGates } from '../../gate/gateRefs.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { sameJson } from '../../kube/json.ts';
 import { LIMITS } from '../../limits.ts';
-import type { Copying } from '../../releaseCopy/job.ts';
+import type { CopyInputs } from '../../releaseCopy/job.ts';
 import type { BakeConfig } from '../deployment/bake.ts';
 import type { CarriedDeployment } from '../deployment/entry.ts';
 import { bakes } from '../deployment/history.ts';
@@ -50,7 +50,7 @@ export interface Observed {
   /** The Gates that exist, by `refKey`. */
   gates: ReadonlyMap<string, Gate>;
   /** The inputs of the copy to spec.targetRepository; undefined if that is not set. */
-  copying: Copying | undefined;
+  copyInputs: CopyInputs | undefined;
   /** The upstream Rollouts of spec.after; undefined if there are none. */
   upstream: UpstreamRollouts | undefined;
   /** Metadata from the registry, by tag. */

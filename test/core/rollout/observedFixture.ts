@@ -26,7 +26,7 @@ export function observed(
     awaitedMetadata: [],
     unconsentingChecks: 0,
     problems: [],
-    copying: undefined,
+    copyInputs: undefined,
     upstream: undefined,
     carried: [],
     configMapProblem: undefined,
