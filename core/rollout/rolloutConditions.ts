@@ -6,6 +6,7 @@ import { BYPASS_ROLLOUT_GATES } from '../../api/annotations.ts';
 import {
   COPIED,
   DEPLOYMENT_BLOCKED,
+  GATES_PASSING,
   HEALTH_CHECKS_LEFT_OUT,
   HEALTH_CHECKS_MISSING,
   PINNED,
@@ -76,7 +77,7 @@ export function nextConditions(
   ];
   const ready = readyNow(context, evaluation, waits, problems);
   const conditions = [
-    evaluation.rolloutGatesResult.condition,
+    gatesCondition(evaluation),
     blocked,
     ...transient.flatMap(([, condition]) => condition ?? []),
     ...(ready ? [ready] : []),
@@ -106,6 +107,17 @@ function blockedCondition({ choice }: Evaluation, reported: readonly ReportedWai
   return { type: DEPLOYMENT_BLOCKED, status: 'True', reason: first.reason, ...waitsText(reported) };
 }
 
+/** GatesPassing: the result of the RolloutGates, with the texts of the Go controller, which name none. */
+function gatesCondition({ candidates, rolloutGatesResult }: Evaluation): NewCondition {
+  const { bypassed, passing, onEveryList } = rolloutGatesResult;
+  if (bypassed !== undefined)
+    return trueCondition(GATES_PASSING, 'GatesBypassed', `Gates bypassed for version ${bypassed}`);
+  if (!passing) return falseCondition(GATES_PASSING, 'SomeGatesBlocking', 'Some gates are blocking deployment');
+  if (candidates.length === 0 || onEveryList.length > 0)
+    return trueCondition(GATES_PASSING, 'AllGatesPassing', 'All gates are passing');
+  return falseCondition(GATES_PASSING, 'NoAllowedVersions', 'No release candidates are allowed by all gates');
+}
+
 /** Copied: whether spec.targetRepository has the release. */
 function copyCondition({ copy }: Evaluation): NewCondition | undefined {
   if (!copy) return undefined;
@@ -122,7 +134,7 @@ function copyCondition({ copy }: Evaluation): NewCondition | undefined {
   return trueCondition(COPIED, 'Copied', `Version ${version.tag} is in ${url}${as}${sent}`);
 }
 
-/** WaitingForRolloutGates. It names the RolloutGates; the texts of GatesPassing, the Go controller's, name none. */
+/** WaitingForRolloutGates. Unlike GatesPassing, it names the RolloutGates. */
 function rolloutGatesCondition(
   { rolloutGates }: Observed,
   { choice: { version }, blockers }: Evaluation,

@@ -1,19 +1,14 @@
 /** The status of a Rollout as it is stored after a decision: bounded, without anything that the CRD would reject. */
-import { KINDS } from '../../api/kinds.ts';
-import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, GateSummary, HistoryEntry, RolloutStatus } from '../../api/types.ts';
-import { approveGateCommands, closedOf, evaluateRequired, fullMessage, redactFor } from '../gate/evaluateGates.ts';
 import { withRevision } from '../kube/statusRevision.ts';
 import { LIMITS } from '../limits.ts';
-import type { ClosedGate } from '../objectGates/gateTexts.ts';
-import { type CommandLine, withCommands } from '../text/commands.ts';
 import { oneLine } from '../text/oneLine.ts';
 import type { DeploymentDecision, Evaluation } from './decideDeployment.ts';
-import { gatesThatHold, unapplied } from './deployment/progress.ts';
+import { unapplied } from './deployment/progress.ts';
 import { namedGateRecords } from './evaluation/gatesOfRollout.ts';
-import type { Observed, RolloutContext } from './evaluation/observed.ts';
+import type { RolloutContext } from './evaluation/observed.ts';
 import { handledRequests } from './evaluation/rolloutRequests.ts';
-import { approvalProgress, type RolloutGateApprovals } from './evaluation/versionApprovals.ts';
+import { gateSummaries } from './gateSummaries.ts';
 import { MAX_LISTED_RELEASES } from './release/candidates.ts';
 import { boundedReleases } from './release/retention.ts';
 import { fitStatus } from './statusSize.ts';
@@ -137,80 +132,6 @@ function storedBlocker({ version, object, by, ...rest }: Blocker): Blocker {
     }),
     ...(by && { by: oneLine(by.slice(0, MAX_USER)) }),
   };
-}
-
-// status.gates: the RolloutGates, as clients of the Go controller expect them, and the closed Gates.
-
-/** Closed Gates in `status.gates`. */
-const MAX_CLOSED_GATES = 20;
-
-/** The entries. Of many RolloutGates those that block come first; a condition reports how many are left out. */
-function gateSummaries(context: RolloutContext, evaluation: Evaluation): { gates: GateSummary[]; leftOut: string[] } {
-  const { version } = evaluation.choice;
-  const closed = closedSummaries(context, evaluation).slice(0, MAX_CLOSED_GATES);
-  const required = new Map(evaluation.requiredApprovals.map((each) => [each.gate.metadata.name ?? '', each]));
-  const all = evaluation.rolloutGatesResult.summaries.map((each) =>
-    withApprovalsText(each, required.get(each.name), version),
-  );
-  const own = all.filter(isOfRolloutGate);
-  // Clients read an entry with `passing: false` as a RolloutGate that blocks every version.
-  const rankOf = (each: GateSummary) => (each.passing === false ? 0 : blocks(each, version) ? 1 : 2);
-  const byRank = own.toSorted((a, b) => rankOf(a) - rankOf(b));
-  const shown = new Set(byRank.slice(0, LIMITS.listedGates));
-  const blocking = own.filter((each) => rankOf(each) < 2);
-  const note = `status.gates has ${shown.size} of ${own.length} RolloutGates, of which ${blocking.length} block`;
-  return {
-    gates: [...all.filter((each) => !isOfRolloutGate(each) || shown.has(each)), ...closed],
-    leftOut: shown.size < own.length ? [note] : [],
-  };
-}
-
-function isOfRolloutGate({ kind }: GateSummary): boolean {
-  return kind === undefined;
-}
-
-function blocks({ passing, allowedVersions }: GateSummary, version: string | undefined): boolean {
-  if (passing === false || !allowedVersions) return passing === false;
-  return version === undefined || !allowedVersions.includes(version);
-}
-
-/** The entry with the approvals of the version that waits, which may be no candidate, or not the newest. */
-function withApprovalsText(
-  gate: GateSummary,
-  required: RolloutGateApprovals | undefined,
-  version: string | undefined,
-): GateSummary {
-  return gate.passing && required && version !== undefined
-    ? { ...gate, message: approvalProgress(version, required) }
-    : gate;
-}
-
-/** The Gates that block versions, then those that hold the newest deployment. */
-function closedSummaries({ observed, state, now }: RolloutContext, evaluation: Evaluation): GateSummary[] {
-  const blocking = closedGates(observed, evaluation, now).map((gate) =>
-    closedSummary({ ...gate, message: fullMessage(gate) }, approveGateCommands([gate])),
-  );
-  const known = new Set(blocking.map(({ name }) => name));
-  const holding = gatesThatHold(state.history[0], observed.bindings, observed.rollout, now);
-  return [...blocking, ...holding.filter(({ key }) => !known.has(key)).map((gate) => closedSummary(gate))];
-}
-
-/** The closed Gates that block the version that waits; if none waits, those that would block any. */
-function closedGates({ rollout, requiredGates, gates: found }: Observed, { choice, gates }: Evaluation, now: EpochMs) {
-  if (choice.version !== undefined) return gates.closed;
-  return redactFor(closedOf(evaluateRequired(requiredGates, found, now)), rollout.metadata.namespace ?? '');
-}
-
-/**
- * The entry of a closed Gate. It has no list, because clients read an entry with a list as a gate that lets versions
- * through.
- */
-function closedSummary(
-  { key, ref, isMissing, message }: ClosedGate,
-  commands: readonly CommandLine[] = [],
-): GateSummary {
-  const text = ref && !isMissing ? withCommands(`Gate is closed: ${message}`, ...commands) : message;
-  return { kind: KINDS.Gate.kind, name: key, passing: false, message: text };
 }
 
 /** Whether no RolloutGate is closed, by the stored `status.gates`. */

@@ -3,34 +3,25 @@
  * Clients see each upstream Rollout of `spec.after` as a RolloutGate with `allowedVersions`.
  */
 import { GATE_UNTIL, SCHEDULE_KIND_LABEL, SCHEDULE_NAME_LABEL } from '../../../api/annotations.ts';
-import { GATES_PASSING, READY } from '../../../api/conditions.ts';
-import { KINDS } from '../../../api/kinds.ts';
+import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type {
-  GateSummary,
-  HistoryEntry,
-  Rollout,
-  RolloutGate,
-  RolloutStatus,
-  VersionInfo,
-} from '../../../api/types.ts';
-import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
+import type { HistoryEntry, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
+import type { NewCondition } from '../../kube/conditions.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
-import { LIMITS } from '../../limits.ts';
 import { firstFew } from '../../text/firstFew.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
-import { approvalProgress, isApproved, type RolloutGateApprovals } from './versionApprovals.ts';
+import { isApproved, type RolloutGateApprovals } from './versionApprovals.ts';
 
 export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 
 export interface RolloutGatesResult {
-  summaries: GateSummary[];
   /** Candidates that every upstream Rollout allows and that have their approvals, newest first. */
   eligible: VersionInfo[];
   /** The eligible ones that every list allows. A RolloutGate that is not passing doesn't shorten it. */
   onEveryList: VersionInfo[];
   passing: boolean;
-  condition: NewCondition;
+  /** The version for which they don't count. */
+  bypassed?: string;
 }
 
 /** A RolloutGate as it counts for a decision. */
@@ -87,26 +78,19 @@ export function evaluateRolloutGates(
   upstream: readonly UpstreamVerdict[],
   approvals: readonly RolloutGateApprovals[],
 ): RolloutGatesResult {
-  const isBypassed = bypass !== undefined && isApproved(approvals, bypass);
-  if (isBypassed) return bypassedResult(gates, candidates, bypass, upstream);
-  const passing = gates.every((gate) => gate.spec?.passing !== false);
+  if (bypass !== undefined && isApproved(approvals, bypass)) {
+    const bypassing = candidates.filter(({ tag }) => tag === bypass);
+    return { eligible: bypassing, onEveryList: bypassing, passing: true, bypassed: bypass };
+  }
   const lists = gates.map(allowedBy).filter((list) => list !== undefined);
   const ofUpstream = upstream.map(({ allowed }) => new Set(allowed));
   const eligible = candidates.filter(
     ({ tag }) => ofUpstream.every((list) => list.has(tag)) && isApproved(approvals, tag),
   );
-  const onEveryList = eligible.filter(({ tag }) => lists.every((list) => list.has(tag)));
-  const approvalsOf = new Map(approvals.map((each) => [each.gate, each]));
-  const listed = candidates.length > 0 && onEveryList.length === 0 ? NONE_ALLOWED : ALL_PASSING;
   return {
-    summaries: [
-      ...gates.map((gate) => summaryOf(gate, candidates, approvalsOf.get(gate))),
-      ...upstream.map((each) => upstreamSummary(each, candidates)),
-    ],
     eligible,
-    onEveryList,
-    passing,
-    condition: passing ? listed : SOME_BLOCKING,
+    onEveryList: eligible.filter(({ tag }) => lists.every((list) => list.has(tag))),
+    passing: gates.every((gate) => gate.spec?.passing !== false),
   };
 }
 
@@ -178,100 +162,9 @@ export function rejections(
 }
 
 /** The versions on the list of the RolloutGate; undefined if no list excludes versions. */
-function allowedBy({ spec }: RolloutGate): ReadonlySet<string> | undefined {
+export function allowedBy({ spec }: RolloutGate): ReadonlySet<string> | undefined {
   return spec?.passing === false || !spec?.allowedVersions ? undefined : new Set(spec.allowedVersions);
 }
-
-/**
- * The entry of a RolloutGate in `status.gates`. While it is not passing the entry has no list: clients read a list as
- * "blocks by list".
- */
-function summaryOf(
-  gate: RolloutGate,
-  candidates: readonly VersionInfo[],
-  approvals: RolloutGateApprovals | undefined,
-): GateSummary {
-  const { metadata, spec } = gate;
-  const name = metadata.name ?? '';
-  const passing = spec?.passing ?? true;
-  if (!passing) return { name, passing, message: 'Gate is not passing' };
-  if (approvals) return approvalSummary(approvals, candidates);
-  const allowed = spec?.allowedVersions;
-  if (!allowed) return { name, passing, message: 'Gate is passing' };
-  const tags = new Set(allowed);
-  const some = candidates.some(({ tag }) => tags.has(tag));
-  const message = some ? 'Gate is passing' : 'Gate does not allow any release candidate';
-  return { name, passing, allowedVersions: shortList(allowed, candidates), message };
-}
-
-/** The list to store. A long list is cut to the candidates on it, newest first, and then its latest entries. */
-function shortList(allowed: readonly string[], candidates: readonly VersionInfo[]): string[] {
-  if (allowed.length <= LIMITS.listedVersions) return [...allowed];
-  const tags = new Set(allowed);
-  const next = candidates.flatMap(({ tag }) => (tags.has(tag) ? [tag] : []));
-  return [...new Set([...next, ...allowed.toReversed()])].slice(0, LIMITS.listedVersions);
-}
-
-/** The entry of a RolloutGate with approvals: it lists the approved candidates, because clients read only lists. */
-function approvalSummary(approvals: RolloutGateApprovals, candidates: readonly VersionInfo[]): GateSummary {
-  const { gate } = approvals;
-  const listed = allowedBy(gate);
-  const allowed = candidates.filter(({ tag }) => isApproved([approvals], tag) && (listed?.has(tag) ?? true));
-  const newest = candidates[0]?.tag;
-  return {
-    name: gate.metadata.name ?? '',
-    passing: true,
-    allowedVersions: allowed.slice(0, LIMITS.listedVersions).map(({ tag }) => tag),
-    message: newest === undefined ? 'Gate is passing' : approvalProgress(newest, approvals),
-  };
-}
-
-function upstreamSummary({ name, allowed, wait }: UpstreamVerdict, candidates: readonly VersionInfo[]): GateSummary {
-  const [newest] = candidates;
-  if (!newest) return { ...UPSTREAM, name, passing: true, message: wait?.text ?? 'Gate is passing' };
-  const message = wait ? `${newest.tag} waits for ${wait.text}` : 'Gate is passing';
-  return { ...UPSTREAM, name, passing: true, allowedVersions: allowed.slice(0, LIMITS.listedVersions), message };
-}
-
-const UPSTREAM = { kind: KINDS.Rollout.kind };
-
-function bypassedResult(
-  gates: readonly RolloutGate[],
-  candidates: readonly VersionInfo[],
-  tag: string,
-  upstream: readonly UpstreamVerdict[],
-): RolloutGatesResult {
-  const shown = { message: `Gate bypassed for version ${tag}`, bypassGates: true };
-  const summaries = gates.map(({ metadata, spec }) => ({
-    name: metadata.name ?? '',
-    passing: spec?.passing ?? true,
-    ...(spec?.allowedVersions && { allowedVersions: shortList(spec.allowedVersions, candidates) }),
-    ...shown,
-  }));
-  const ofUpstream = upstream.map(({ name, allowed }) => ({
-    ...UPSTREAM,
-    name,
-    passing: true,
-    ...(candidates.length > 0 && { allowedVersions: allowed.slice(0, LIMITS.listedVersions) }),
-    ...shown,
-  }));
-  const bypassing = candidates.filter((candidate) => candidate.tag === tag);
-  return {
-    summaries: [...summaries, ...ofUpstream],
-    eligible: bypassing,
-    onEveryList: bypassing,
-    passing: true,
-    condition: trueCondition(GATES_PASSING, 'GatesBypassed', `Gates bypassed for version ${tag}`),
-  };
-}
-
-const ALL_PASSING = trueCondition(GATES_PASSING, 'AllGatesPassing', 'All gates are passing');
-const SOME_BLOCKING = falseCondition(GATES_PASSING, 'SomeGatesBlocking', 'Some gates are blocking deployment');
-const NONE_ALLOWED = falseCondition(
-  GATES_PASSING,
-  'NoAllowedVersions',
-  'No release candidates are allowed by all gates',
-);
 
 /** The condition Ready. For kstatus, a RolloutGate that is not passing is not ready, whatever versions it allows. */
 export function rolloutGateReady({ metadata, spec }: RolloutGate): NewCondition {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, RolloutSpec } from '../../../../api/types.ts';
 import { LIMITS } from '../../../../core/limits.ts';
-import { evaluateRolloutGates } from '../../../../core/rollout/evaluation/rolloutGates.ts';
 import { specProblems } from '../../../../core/rollout/evaluation/specProblems.ts';
+import { planRollout } from '../../../../core/rollout/plan.ts';
 import { upstreamRefs } from '../../../../core/rollout/upstream/dependencies.ts';
 import { evaluateUpstream } from '../../../../core/rollout/upstream/upstreamVerdict.ts';
 import { objectOf } from '../../../support/objects.ts';
-import { NOW } from '../observedFixture.ts';
+import { NOW, observed } from '../observedFixture.ts';
 
 type After = NonNullable<RolloutSpec['after']>;
 
@@ -78,16 +78,21 @@ describe('the stages of a Rollout', () => {
   });
 
   it('list at most fifty versions in the status, and evaluate all', () => {
-    const candidates = Array.from({ length: 120 }, (_, i) => ({ tag: `1.${120 - i}.0` }));
+    const releases = Array.from({ length: 120 }, (_, i) => ({ tag: `1.${i}.0` }));
     const found = [
       stage(
         'staging',
-        candidates.map(({ tag }) => succeeded(tag)),
+        releases.map(({ tag }) => succeeded(tag)),
       ),
     ];
-    const stages = evaluateUpstream(rollout([{ name: 'staging' }]), { found }, candidates, NOW);
-    const { summaries, onEveryList } = evaluateRolloutGates([], candidates, undefined, stages, []);
-    expect(summaries[0]!.allowedVersions).toEqual(candidates.slice(0, 50).map(({ tag }) => tag));
-    expect(onEveryList).toHaveLength(120);
+    const given = observed(
+      { after: [{ name: 'staging' }] },
+      { availableReleases: releases },
+      { upstream: { found }, problems: ['nothing is deployed'] },
+    );
+    const { gates, gatedReleaseCandidates } = planRollout(given, NOW).status;
+    const newestFirst = releases.map(({ tag }) => tag).reverse();
+    expect(gates?.[0]?.allowedVersions).toEqual(newestFirst.slice(0, 50));
+    expect(gatedReleaseCandidates).toHaveLength(120);
   });
 });

@@ -1,0 +1,183 @@
+/**
+ * `status.gates`: the RolloutGates and upstream Rollouts, as clients of the Go controller expect them, and the closed
+ * Gates.
+ */
+import { KINDS } from '../../api/kinds.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { GateSummary, RolloutGate, VersionInfo } from '../../api/types.ts';
+import { approveGateCommands, closedOf, evaluateRequired, fullMessage, redactFor } from '../gate/evaluateGates.ts';
+import { LIMITS } from '../limits.ts';
+import type { ClosedGate } from '../objectGates/gateTexts.ts';
+import { type CommandLine, withCommands } from '../text/commands.ts';
+import type { Evaluation } from './decideDeployment.ts';
+import { gatesThatHold } from './deployment/progress.ts';
+import type { Observed, RolloutContext } from './evaluation/observed.ts';
+import { allowedBy } from './evaluation/rolloutGates.ts';
+import { approvalProgress, isApproved, type RolloutGateApprovals } from './evaluation/versionApprovals.ts';
+import type { UpstreamVerdict } from './upstream/upstreamVerdict.ts';
+
+/** Closed Gates in `status.gates`. */
+const MAX_CLOSED_GATES = 20;
+
+/** The entries. Of many RolloutGates those that block come first; a condition reports how many are left out. */
+export function gateSummaries(
+  context: RolloutContext,
+  evaluation: Evaluation,
+): { gates: GateSummary[]; leftOut: string[] } {
+  const { version } = evaluation.choice;
+  const closed = closedSummaries(context, evaluation).slice(0, MAX_CLOSED_GATES);
+  const required = new Map(evaluation.requiredApprovals.map((each) => [each.gate.metadata.name ?? '', each]));
+  const all = rolloutGateSummaries(context.observed.rolloutGates, evaluation).map((each) =>
+    withApprovalsText(each, required.get(each.name), version),
+  );
+  const own = all.filter(isOfRolloutGate);
+  // Clients read an entry with `passing: false` as a RolloutGate that blocks every version.
+  const rankOf = (each: GateSummary) => (each.passing === false ? 0 : blocks(each, version) ? 1 : 2);
+  const byRank = own.toSorted((a, b) => rankOf(a) - rankOf(b));
+  const shown = new Set(byRank.slice(0, LIMITS.listedGates));
+  const blocking = own.filter((each) => rankOf(each) < 2);
+  const note = `status.gates has ${shown.size} of ${own.length} RolloutGates, of which ${blocking.length} block`;
+  return {
+    gates: [...all.filter((each) => !isOfRolloutGate(each) || shown.has(each)), ...closed],
+    leftOut: shown.size < own.length ? [note] : [],
+  };
+}
+
+function isOfRolloutGate({ kind }: GateSummary): boolean {
+  return kind === undefined;
+}
+
+function blocks({ passing, allowedVersions }: GateSummary, version: string | undefined): boolean {
+  if (passing === false || !allowedVersions) return passing === false;
+  return version === undefined || !allowedVersions.includes(version);
+}
+
+/** The entry with the approvals of the version that waits, which may be no candidate, or not the newest. */
+function withApprovalsText(
+  gate: GateSummary,
+  required: RolloutGateApprovals | undefined,
+  version: string | undefined,
+): GateSummary {
+  return gate.passing && required && version !== undefined
+    ? { ...gate, message: approvalProgress(version, required) }
+    : gate;
+}
+
+/** The entries of the RolloutGates and upstream Rollouts. */
+function rolloutGateSummaries(
+  gates: readonly RolloutGate[],
+  { candidates, upstreamVerdicts, gateApprovals, rolloutGatesResult: { bypassed } }: Evaluation,
+): GateSummary[] {
+  if (bypassed !== undefined) return bypassedSummaries(gates, candidates, bypassed, upstreamVerdicts);
+  const approvalsOf = new Map(gateApprovals.map((each) => [each.gate, each]));
+  return [
+    ...gates.map((gate) => summaryOf(gate, candidates, approvalsOf.get(gate))),
+    ...upstreamVerdicts.map((each) => upstreamSummary(each, candidates)),
+  ];
+}
+
+/**
+ * The entry of a RolloutGate in `status.gates`. While it is not passing the entry has no list: clients read a list as
+ * "blocks by list".
+ */
+function summaryOf(
+  gate: RolloutGate,
+  candidates: readonly VersionInfo[],
+  approvals: RolloutGateApprovals | undefined,
+): GateSummary {
+  const { metadata, spec } = gate;
+  const name = metadata.name ?? '';
+  const passing = spec?.passing ?? true;
+  if (!passing) return { name, passing, message: 'Gate is not passing' };
+  if (approvals) return approvalSummary(approvals, candidates);
+  const allowed = spec?.allowedVersions;
+  if (!allowed) return { name, passing, message: 'Gate is passing' };
+  const tags = new Set(allowed);
+  const some = candidates.some(({ tag }) => tags.has(tag));
+  const message = some ? 'Gate is passing' : 'Gate does not allow any release candidate';
+  return { name, passing, allowedVersions: shortList(allowed, candidates), message };
+}
+
+/** The list to store. A long list is cut to the candidates on it, newest first, and then its latest entries. */
+function shortList(allowed: readonly string[], candidates: readonly VersionInfo[]): string[] {
+  if (allowed.length <= LIMITS.listedVersions) return [...allowed];
+  const tags = new Set(allowed);
+  const next = candidates.flatMap(({ tag }) => (tags.has(tag) ? [tag] : []));
+  return [...new Set([...next, ...allowed.toReversed()])].slice(0, LIMITS.listedVersions);
+}
+
+/** The entry of a RolloutGate with approvals: it lists the approved candidates, because clients read only lists. */
+function approvalSummary(approvals: RolloutGateApprovals, candidates: readonly VersionInfo[]): GateSummary {
+  const { gate } = approvals;
+  const listed = allowedBy(gate);
+  const allowed = candidates.filter(({ tag }) => isApproved([approvals], tag) && (listed?.has(tag) ?? true));
+  const newest = candidates[0]?.tag;
+  return {
+    name: gate.metadata.name ?? '',
+    passing: true,
+    allowedVersions: allowed.slice(0, LIMITS.listedVersions).map(({ tag }) => tag),
+    message: newest === undefined ? 'Gate is passing' : approvalProgress(newest, approvals),
+  };
+}
+
+function upstreamSummary({ name, allowed, wait }: UpstreamVerdict, candidates: readonly VersionInfo[]): GateSummary {
+  const [newest] = candidates;
+  if (!newest) return { ...UPSTREAM, name, passing: true, message: wait?.text ?? 'Gate is passing' };
+  const message = wait ? `${newest.tag} waits for ${wait.text}` : 'Gate is passing';
+  return { ...UPSTREAM, name, passing: true, allowedVersions: allowed.slice(0, LIMITS.listedVersions), message };
+}
+
+const UPSTREAM = { kind: KINDS.Rollout.kind };
+
+/** The entries while one version bypasses the RolloutGates. */
+function bypassedSummaries(
+  gates: readonly RolloutGate[],
+  candidates: readonly VersionInfo[],
+  bypassed: string,
+  upstream: readonly UpstreamVerdict[],
+): GateSummary[] {
+  const shown = { message: `Gate bypassed for version ${bypassed}`, bypassGates: true };
+  return [
+    ...gates.map(({ metadata, spec }) => ({
+      name: metadata.name ?? '',
+      passing: spec?.passing ?? true,
+      ...(spec?.allowedVersions && { allowedVersions: shortList(spec.allowedVersions, candidates) }),
+      ...shown,
+    })),
+    ...upstream.map(({ name, allowed }) => ({
+      ...UPSTREAM,
+      name,
+      passing: true,
+      ...(candidates.length > 0 && { allowedVersions: allowed.slice(0, LIMITS.listedVersions) }),
+      ...shown,
+    })),
+  ];
+}
+
+/** The Gates that block versions, then those that hold the newest deployment. */
+function closedSummaries({ observed, state, now }: RolloutContext, evaluation: Evaluation): GateSummary[] {
+  const blocking = closedGates(observed, evaluation, now).map((gate) =>
+    closedSummary({ ...gate, message: fullMessage(gate) }, approveGateCommands([gate])),
+  );
+  const known = new Set(blocking.map(({ name }) => name));
+  const holding = gatesThatHold(state.history[0], observed.bindings, observed.rollout, now);
+  return [...blocking, ...holding.filter(({ key }) => !known.has(key)).map((gate) => closedSummary(gate))];
+}
+
+/** The closed Gates that block the version that waits; if none waits, those that would block any. */
+function closedGates({ rollout, requiredGates, gates: found }: Observed, { choice, gates }: Evaluation, now: EpochMs) {
+  if (choice.version !== undefined) return gates.closed;
+  return redactFor(closedOf(evaluateRequired(requiredGates, found, now)), rollout.metadata.namespace ?? '');
+}
+
+/**
+ * The entry of a closed Gate. It has no list, because clients read an entry with a list as a gate that lets versions
+ * through.
+ */
+function closedSummary(
+  { key, ref, isMissing, message }: ClosedGate,
+  commands: readonly CommandLine[] = [],
+): GateSummary {
+  const text = ref && !isMissing ? withCommands(`Gate is closed: ${message}`, ...commands) : message;
+  return { kind: KINDS.Gate.kind, name: key, passing: false, message: text };
+}
