@@ -185,7 +185,7 @@ function newHead(
   const rolledBackFrom = trigger === 'Rollback' ? next.rollback.from : undefined;
   const origin = originOf(trigger, {
     isForced: isManual && requests.forceDeploy === tag,
-    isBypassed: rolloutGatesResult.bypassed !== undefined && requests.bypassGates === tag,
+    isBypassed: rolloutGatesResult.bypassed === tag,
     isUnblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed' && trigger !== 'Rollback',
   });
   const image = imageOfReleases(rollout, imagePolicy);

@@ -8,6 +8,7 @@ import {
   scheduledOpening,
   shownBypass,
 } from '../../../../core/rollout/evaluation/rolloutGates.ts';
+import { planRollout } from '../../../../core/rollout/plan.ts';
 import { objectOf } from '../../../support/objects.ts';
 import { NOW, observed } from '../observedFixture.ts';
 
@@ -98,5 +99,18 @@ describe('shownBypass', () => {
     expect(shownBypass(head(['Automatic', 'GateBypass']), [])).toBe('1.1.0');
     expect(shownBypass(head(['Automatic', 'GateBypass']), CANDIDATES)).toBeUndefined();
     expect(shownBypass(head(['Manual']), [])).toBeUndefined();
+  });
+
+  it('is not the bypass of another version, which no RolloutGate blocks', () => {
+    const head = { id: 1, version: { tag: '1.1.0' }, timestamp: '2026-03-01T11:00:00Z', bakeStatus: 'Succeeded' };
+    const given = observed(
+      {},
+      { history: [{ ...head, origin: ['Automatic', 'GateBypass'] }], availableReleases: [{ tag: '1.0.0' }] },
+    );
+    given.rollout.metadata.annotations = {
+      'rollout.kuberik.com/force-deploy': '1.0.0',
+      'rollout.kuberik.com/bypass-gates': '1.0.0',
+    };
+    expect(planRollout(given, NOW).status.history?.[0]?.origin).toEqual(['Manual', 'ForceDeploy']);
   });
 });
