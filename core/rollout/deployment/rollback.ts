@@ -23,16 +23,12 @@ export interface RollbackTarget {
   from: string;
 }
 
-/** Why the failed version stays. */
-interface RefusedRollback {
-  is: 'refused';
-  reason: string;
-  message: string;
-  /** The time until which a rollback may still be possible: nothing else is deployed automatically. */
-  until?: EpochMs;
-}
-
-export type Rollback = RollbackTarget | RefusedRollback;
+/** Whether a failed version is rolled back. If not, the condition RolledBack has the reason and the message. */
+export type Rollback =
+  | RollbackTarget
+  | { is: 'refused'; reason: string; message: string }
+  /** It may be possible until then. Nothing else is deployed automatically before. */
+  | { is: 'undecided'; reason: string; message: string; until: EpochMs };
 
 interface RollbackInputs {
   history: readonly HistoryEntry[];
@@ -85,13 +81,16 @@ export function rollbackOf(inputs: RollbackInputs): Rollback | undefined {
   return refusal ? refused(from, refusal) : { is: 'possible', to: target.version, from };
 }
 
-function refused(from: string, { text, ...refusal }: Refusal): RefusedRollback {
-  return { is: 'refused', ...refusal, message: `${from} has failed and is not rolled back: ${text}` };
+function refused(from: string, { reason, text, until }: Refusal): Rollback {
+  const why = { reason, message: `${from} has failed and is not rolled back: ${text}` };
+  return until === undefined ? { is: 'refused', ...why } : { is: 'undecided', ...why, until };
 }
 
-interface Refusal extends Pick<RefusedRollback, 'reason' | 'until'> {
+interface Refusal {
+  reason: string;
   /** A clause. */
   text: string;
+  until?: EpochMs;
 }
 
 /** Why the deployment `target` is not repeated; undefined if it is. */
@@ -149,7 +148,7 @@ export function rollbackCondition(
   rollback: Rollback | undefined,
   closed: readonly GateResult[],
 ): NewCondition | undefined {
-  if (rollback?.is === 'refused') return falseCondition(ROLLED_BACK, rollback.reason, rollback.message);
+  if (rollback && rollback.is !== 'possible') return falseCondition(ROLLED_BACK, rollback.reason, rollback.message);
   if (rollback) {
     const what = `The rollback from ${rollback.from} to ${rollback.to.tag}`;
     if (closed.length === 0) return undefined;

@@ -177,8 +177,7 @@ function failureBlockers({ state, choice, rollback, config, requests }: BlockerI
   if (blocksAfterFailure(head, config) && !requests.unblockFailed) {
     return [{ ...failed, effect: 'Blocks', reason: 'PreviousDeploymentFailed', ...times({ since }) }];
   }
-  // A rollback may still be possible until then.
-  if (rollback?.is !== 'refused' || rollback.until === undefined) return [];
+  if (rollback?.is !== 'undecided') return [];
   return [{ ...failed, effect: 'Waits', reason: rollback.reason, ...times({ since, until: rollback.until }) }];
 }
 

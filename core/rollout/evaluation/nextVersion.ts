@@ -61,7 +61,6 @@ interface Versions {
   rolloutGatesResult: RolloutGatesResult;
   /** The versions that automation may deploy unless something blocks them. */
   automatic: readonly VersionInfo[];
-  /** Whether a failed version is rolled back, and why or why not. */
   rollback: Rollback | undefined;
 }
 
@@ -175,7 +174,7 @@ function chooseNext(context: RolloutContext, { candidates, automatic, rollback }
     return { trigger: 'Manual', is: 'impossible', version: forceDeploy, problem };
   }
   if (rollback?.is === 'possible') return { trigger: 'Rollback', is: 'next', version: rollback.to.tag, rollback };
-  const next = rollback?.until === undefined ? automatic[0] : undefined;
+  const next = rollback?.is === 'undecided' ? undefined : automatic[0];
   if (next) return { trigger: 'Automatic', is: 'next', version: next.tag };
   const [newest] = candidates;
   return newest
@@ -218,10 +217,9 @@ function requeueTimes(
   version: string | undefined,
   now: EpochMs,
 ): EpochMs[] {
-  const until = rollback?.is === 'refused' ? rollback.until : undefined;
   const approved = new Set([...(version === undefined ? [] : [version]), ...candidates.map(({ tag }) => tag)]);
   return [
-    ...(until === undefined ? [] : [Math.min(until, now + AWAITED_REQUEUE_MS)]),
+    ...(rollback?.is === 'undecided' ? [Math.min(rollback.until, now + AWAITED_REQUEUE_MS)] : []),
     ...expiries(gateApprovals, approved, now),
     ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? []),
     ...upstreamVerdicts.flatMap(({ requeueAt }) => requeueAt ?? []),
