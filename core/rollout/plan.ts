@@ -105,7 +105,7 @@ function beforeDecision(observed: Observed, now: EpochMs): BeforeDecision {
   const requests = requestsOf(rollout);
   const retry = requests.retry ? retryHead(stored.history[0], healthChecks, now) : undefined;
   const head = retry ? retry.head : stored.history[0];
-  const releases = discoverReleases({ ...observed, ...wantedMetadata(observed, config, head) }, now);
+  const releases = discoverReleases({ ...observed, ...detailsNeeded(observed, config, head) }, now);
   const progress = head && headProgress(head, observed, config, { ...stored, available: releases.available }, now);
   const history = progress ? [progress.head, ...stored.history.slice(1)] : [];
   const ready = progress?.ready ? [progress.ready] : [];
@@ -158,7 +158,7 @@ function storedState(status: RolloutStatus = {}): RolloutState {
 }
 
 /** The releases of which more than the tag has to be known. */
-function wantedMetadata(
+function detailsNeeded(
   { rollout, rolloutGates, gates }: Observed,
   config: RolloutConfig,
   head: HistoryEntry | undefined,

@@ -18,7 +18,7 @@ import { gatesOfRollouts } from '../../core/rollout/evaluation/gatesOfRollout.ts
 import type { Observed } from '../../core/rollout/evaluation/observed.ts';
 import { withAllowedRefs } from '../../core/rollout/evaluation/specProblems.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
-import { metadataWanted } from '../../core/rollout/release/metadata.ts';
+import { releasesToLookUp } from '../../core/rollout/release/metadata.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
 import { listBindableObjects, listBindings, readGates } from '../../live/gateReads.ts';
@@ -49,7 +49,7 @@ export async function readBlockers(
     liveBudgets(rollout, call.cluster),
     withRestingChecks(rollout, healthChecks, call),
   ]);
-  const metadata = metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
+  const metadata = lookUpMetadata(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
   return { imagePolicy, requiredGates, gates, rolloutGates, upstream, budgets, healthChecks: checks, ...metadata };
 }
 
@@ -79,7 +79,7 @@ export async function upstreamOf(
  * The metadata of the releases that a decision needs, by tag, and the tags whose metadata may still arrive.
  * @param authorsOf the tags whose authors a decision needs
  */
-export function metadataOf(
+export function lookUpMetadata(
   rollout: Rollout,
   policy: ImagePolicy | undefined,
   authorsOf: readonly string[],
@@ -93,7 +93,7 @@ export function metadataOf(
   const isUrgent = mayAwaitMetadata(rollout, settings.onFailure, now);
   const found: Record<string, ReleaseMetadata> = {};
   const awaitedMetadata: string[] = [];
-  for (const wanted of metadataWanted(rollout, policy, authorsOf)) {
+  for (const wanted of releasesToLookUp(rollout, policy, authorsOf)) {
     const lookup = { policy: ref, repository, namespace, isUrgent, ...wanted, ...(image && { image }) };
     const metadata = cache.lookup(lookup);
     if (metadata) found[wanted.tag] = metadata;

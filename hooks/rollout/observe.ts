@@ -34,7 +34,7 @@ import { servedVersion } from '../../live/objectReads.ts';
 import { namedRules, namespaceRules, ownNamespaceLabels } from '../customizeRules.ts';
 import { readCopyInputs } from './copyReads.ts';
 import { healthCheckRule, watchedChecks } from './healthReads.ts';
-import { liveImagePolicy, metadataOf, upstreamOf } from './liveReads.ts';
+import { liveImagePolicy, lookUpMetadata, upstreamOf } from './liveReads.ts';
 
 /**
  * The rules for objects to relate. One without names would relate all objects of its namespace (docs/facts.md, M11),
@@ -135,7 +135,7 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
     gates,
     upstream,
     carried: [],
-    ...metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call),
+    ...lookUpMetadata(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call),
     configMapProblem: await childProblem(configMapChild(rollout), request, call.cluster),
     settings: call.settings,
   };

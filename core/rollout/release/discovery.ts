@@ -9,7 +9,7 @@ import { parseDuration } from '../../kube/duration.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { illegalTag, imageNameOf, imageOfReleases, latestOf, policyRef } from '../../policy/imagePolicy.ts';
-import { artifactFields, metadataRequeueAt, metadataWanted, withMetadata } from './metadata.ts';
+import { artifactFields, metadataRequeueAt, releasesToLookUp, withMetadata } from './metadata.ts';
 
 /** Characters of the text that names a release's authors. */
 const MAX_AUTHORS = 256;
@@ -52,7 +52,7 @@ export function discoverReleases(inputs: DiscoveryInputs, now: EpochMs): Discove
   } = availableReleases(inputs, now);
   const latest = latestOf(imagePolicy);
   const image = imageOfReleases(rollout, imagePolicy);
-  const requested = imagePolicy ? metadataWanted(rollout, imagePolicy, authorsOf) : [];
+  const requested = imagePolicy ? releasesToLookUp(rollout, imagePolicy, authorsOf) : [];
   const missing = requested.filter(({ tag }) => metadata[tag] === undefined);
   const requeues = missing.map(({ tag }) => metadataRequeueAt(tag, available, [...authorsOf, ...barriersOf], now));
   return {

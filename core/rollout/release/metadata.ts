@@ -18,7 +18,7 @@ const MAX_RETRIED_RELEASES = 20;
  * The tags to look up: the latest, the deployed, the wanted, and discovered releases without metadata.
  * @param authorsOf the tags whose authors a decision needs: their metadata is read again
  */
-export function metadataWanted(
+export function releasesToLookUp(
   rollout: Rollout,
   policy: ImagePolicy | undefined,
   authorsOf: readonly string[] = [],
