@@ -11,9 +11,9 @@ import { sameJson } from '../../core/kube/json.ts';
 import { without } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { areClosed, bypassWarning } from '../../core/objectGates/gateTexts.ts';
+import { movedHeadText } from '../../core/rollout/deployment/history.ts';
 import { newRequests } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { missingApprovals, rolloutGateApprovals } from '../../core/rollout/evaluation/versionApprovals.ts';
-import { isMoved } from '../../core/rollout/release/metadata.ts';
 import { arePassing, nextAutomatic } from '../../core/rollout/rolloutStatus.ts';
 import { mayBypass } from '../../core/suspension/bypassGrant.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
@@ -92,7 +92,7 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
   if (force && pinnedTo && pinnedTo !== force) {
     warnings.push(`force-deploy: version ${force} waits while spec.wantedVersion is ${pinnedTo}: set that instead`);
   }
-  if (force && force === status.history?.[0]?.version.tag && isMoved(status)) {
+  if (force && force === status.history?.[0]?.version.tag && movedHeadText(status)) {
     const todo = 'publish the new image under a new tag';
     warnings.push(`force-deploy: version ${force} is deployed already, and its tag was moved: ${todo}`);
   }

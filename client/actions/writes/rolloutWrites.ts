@@ -16,11 +16,10 @@ import { jsonPointer } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import { imageChange, isUnfinished, movedTagText } from '../../../core/rollout/deployment/history.ts';
+import { imageChange, isUnfinished, movedHeadText } from '../../../core/rollout/deployment/history.ts';
 import { copiesFirst } from '../../../core/rollout/evaluation/copy.ts';
 import { neverSeen } from '../../../core/rollout/evaluation/gatesOfRollout.ts';
 import { requestsOf, versionRequests } from '../../../core/rollout/evaluation/rolloutRequests.ts';
-import { isMoved } from '../../../core/rollout/release/metadata.ts';
 import { nextAutomatic } from '../../../core/rollout/rolloutStatus.ts';
 import { isRollingOut } from '../../../core/suspension/bypassGrant.ts';
 import { withCommands } from '../../../core/text/commands.ts';
@@ -59,7 +58,8 @@ export function deploy(rollout: Rollout, version: string, reason: Reason): Plann
   }
   if (isNewest(rollout, version)) {
     const moved = ' Its tag was moved to another image since: to deploy that image, publish it under a new tag.';
-    return noChange(`${nameOf(rollout)} has deployed ${version} already.${isMoved(rollout.status ?? {}) ? moved : ''}`);
+    const isMoved = movedHeadText(rollout.status ?? {}) !== undefined;
+    return noChange(`${nameOf(rollout)} has deployed ${version} already.${isMoved ? moved : ''}`);
   }
   const annotations = { [FORCE_DEPLOY]: version, ...messageAnnotation(rollout, reason) };
   return rolloutWrite(rollout, { metadata: { annotations } }, `Requested that ${nameOf(rollout)} deploy ${version}`, {
@@ -98,15 +98,14 @@ export function unpin(rollout: Rollout, reason: Reason): PlannedWrite {
 
 /** Retries the failed deployment. `version`: the failed one that the user saw; absent: any. */
 export function retry(rollout: Rollout, reason: Reason, version?: string): PlannedWrite {
-  const { history = [], availableReleases: available = [], image } = rollout.status ?? {};
-  const [head] = history;
+  const [head] = rollout.status?.history ?? [];
   if (isOther(version, head?.version.tag)) return otherDeployment(rollout, version);
   const rolledBack = head?.rolledBackFrom && ` ${head.rolledBackFrom} was rolled back: deploy it to try it again.`;
   if (head?.bakeStatus !== 'Failed')
     return badRequest(`${nameOf(rollout)}: ${headText(rollout)}, so there is nothing to retry.${rolledBack ?? ''}`);
   // The tag as the value: it differs from that of an earlier request that is not removed yet.
   const annotations = { [RETRY]: head.version.tag, ...changeCause(`retry ${head.version.tag}`, reason) };
-  const moved = copiesFirst(rollout) ? undefined : movedTagText(head, { history, image, available });
+  const moved = copiesFirst(rollout) ? undefined : movedHeadText(rollout.status ?? {});
   const text = `Requested that ${nameOf(rollout)} retry ${head.version.tag}`;
   return rolloutWrite(rollout, patchMetadata(annotations, rollout), text, {
     version: head.version.tag,

@@ -1,5 +1,5 @@
 /** The state of a deployment, and whether it counts, by its entry in the history. */
-import type { HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
+import type { HistoryEntry, Rollout, RolloutStatus, VersionInfo } from '../../../api/types.ts';
 
 /** Whether the deployment has not ended: it waits to be applied or for health, or it bakes. */
 export function isUnfinished(head: HistoryEntry | undefined): boolean {
@@ -74,6 +74,19 @@ export function imageChange(target: HistoryEntry, { history, image, available }:
 export function movedTagText(target: HistoryEntry, inputs: ImageInputs): string | undefined {
   const change = imageChange(target, inputs);
   return change?.reason === 'TagMoved' ? change.text : undefined;
+}
+
+/**
+ * A clause if the tag of the newest deployment was moved. It isn't deployed again: Flux objects have the tag already,
+ * and nothing would prove that they have applied the new image.
+ */
+export function movedHeadText({
+  history = [],
+  availableReleases: available = [],
+  image,
+}: RolloutStatus): string | undefined {
+  const [head] = history;
+  return head && movedTagText(head, { history, image, available });
 }
 
 /** The image of a deployment; of one without a record, that of the next deployment with one. */

@@ -100,16 +100,6 @@ export function artifactFields(status: RolloutStatus, metadata: ReleaseMetadata 
 }
 
 /**
- * Whether the tag of the newest deployment was moved to another image since. It isn't deployed again: Flux objects have
- * the tag already, and nothing would prove that they have applied the new image.
- */
-export function isMoved({ history, availableReleases }: RolloutStatus): boolean {
-  const { tag, digest } = history?.[0]?.version ?? {};
-  const release = availableReleases?.find((each) => each.tag === tag);
-  return Boolean(digest && release?.digest && release.digest !== digest);
-}
-
-/**
  * Whether the ImagePolicy now selects the deployment's tag with another digest. The digests of stored releases don't
  * show that: they may be those of another image, from which an ImagePolicy selected for a while.
  */
