@@ -48,7 +48,7 @@ export function grantedOnly(
 
 /**
  * The wait of a Rollout for slots; undefined if it has all that it needs.
- * @param offered the versions that it could deploy now, newest first
+ * @param offered the versions that it could deploy now, newest first, at most MAX_OFFERED_VERSIONS
  * @param next the version that would be next
  */
 export function slotWaitOf(
@@ -91,7 +91,7 @@ export function slotWaitOf(
   const request = {
     id,
     since,
-    versions: offered.slice(0, MAX_OFFERED_VERSIONS).map(({ tag, digest }) => ({ tag, ...(digest && { digest }) })),
+    versions: offered.map(({ tag, digest }) => ({ tag, ...(digest && { digest }) })),
     budgets: budgets.map(budgetKey),
   };
   const requeueAt = [requeueTime(rollout, now), ...(releaseAt === undefined ? [] : [releaseAt])];

@@ -172,7 +172,7 @@ const MAX_DEPLOY_MESSAGE = 2048;
 function newHead(
   { observed, config, state, requests, now }: RolloutContext,
   next: NextChoice,
-  { rolloutGatesResult, gates, requiredApprovals }: Evaluation,
+  { rolloutGatesResult, versionGates, requiredApprovals }: Evaluation,
 ): HistoryEntry {
   const { rollout, rolloutGates, bindings, metadata, imagePolicy } = observed;
   const [previous] = state.history;
@@ -190,8 +190,8 @@ function newHead(
   });
   const image = imageOfReleases(rollout, imagePolicy);
   const requestedBy = isManual ? requesterOf(rollout, tag).by : undefined;
-  const approvals = storedPermissions(gates.permissions, requiredApprovals, rolloutGates, tag);
-  const bypass = bypassRecord(rollout, gates.bypassed);
+  const approvals = storedPermissions(versionGates.permissions, requiredApprovals, rolloutGates, tag);
+  const bypass = bypassRecord(rollout, versionGates.bypassed);
   const recordsHealth = config.bakes && trigger !== 'InitialVersion';
   const knownHealth = recordsHealth ? healthBefore(observed, config, previous) : undefined;
   return {

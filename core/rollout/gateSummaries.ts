@@ -66,10 +66,10 @@ function withApprovalsText(
 /** The entries of the RolloutGates and upstream Rollouts. */
 function rolloutGateSummaries(
   gates: readonly RolloutGate[],
-  { candidates, upstreamVerdicts, gateApprovals, rolloutGatesResult: { bypassed } }: Evaluation,
+  { candidates, upstreamVerdicts, approvals, rolloutGatesResult: { bypassed } }: Evaluation,
 ): GateSummary[] {
   if (bypassed !== undefined) return bypassedSummaries(gates, candidates, bypassed, upstreamVerdicts);
-  const approvalsOf = new Map(gateApprovals.map((each) => [each.gate, each]));
+  const approvalsOf = new Map(approvals.map((each) => [each.gate, each]));
   return [
     ...gates.map((gate) => summaryOf(gate, candidates, approvalsOf.get(gate))),
     ...upstreamVerdicts.map((each) => upstreamSummary(each, candidates)),
@@ -165,9 +165,9 @@ function closedSummaries({ observed, state, now }: RolloutContext, evaluation: E
 }
 
 /** The closed Gates that block the version that waits; if none waits, those that would block any. */
-function closedGates({ rollout, requiredGates, gates: found }: Observed, { choice, gates }: Evaluation, now: EpochMs) {
-  if (choice.version !== undefined) return gates.closed;
-  return redactFor(closedOf(evaluateRequired(requiredGates, found, now)), rollout.metadata.namespace ?? '');
+function closedGates({ rollout, requiredGates, gates }: Observed, { choice, versionGates }: Evaluation, now: EpochMs) {
+  if (choice.version !== undefined) return versionGates.closed;
+  return redactFor(closedOf(evaluateRequired(requiredGates, gates, now)), rollout.metadata.namespace ?? '');
 }
 
 /**

@@ -54,7 +54,7 @@ export function nextConditions(
   const rolloutGates = rolloutGatesCondition(observed, evaluation);
   const budget = slotWait?.condition;
   const transient: [type: string, NewCondition | undefined][] = [
-    [ROLLED_BACK, rollbackCondition(state.history, evaluation.rollback, evaluation.gates.closed)],
+    [ROLLED_BACK, rollbackCondition(state.history, evaluation.rollback, evaluation.versionGates.closed)],
     [PROGRESSING, progressCondition(context)],
     [WAITING_FOR_ROLLOUT_GATES, rolloutGates],
     [WAITING_FOR_ROLLOUTS, upstream],

@@ -138,9 +138,9 @@ function healthBlockers({ state, choice, unhealthyChecks }: BlockerInputs): Bloc
   }));
 }
 
-function gateBlockers({ choice: { version }, gates }: BlockerInputs): Blocker[] {
+function gateBlockers({ choice: { version }, versionGates }: BlockerInputs): Blocker[] {
   if (version === undefined) return [];
-  return gates.closed.map(({ ref, opensAt, closedBy, missingApprovals }) => ({
+  return versionGates.closed.map(({ ref, opensAt, closedBy, missingApprovals }) => ({
     type: 'Gate',
     effect: opensAt === undefined ? 'Blocks' : 'Waits',
     reason: GATE_CLOSED,

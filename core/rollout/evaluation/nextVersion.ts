@@ -57,7 +57,7 @@ interface Versions {
   /** The verdicts of the upstream Rollouts, `spec.after`. */
   upstreamVerdicts: UpstreamVerdict[];
   /** The approvals at each RolloutGate that requires some. */
-  gateApprovals: RolloutGateApprovals[];
+  approvals: RolloutGateApprovals[];
   rolloutGatesResult: RolloutGatesResult;
   /** The versions that automation may deploy unless something blocks them. */
   automatic: readonly VersionInfo[];
@@ -72,7 +72,7 @@ export interface NextVersion extends Versions {
   /** The Unhealthy HealthChecks that block automatic deployments. */
   unhealthyChecks: HealthCheck[];
   /** The Gates of the chosen version. */
-  gates: VersionGates;
+  versionGates: VersionGates;
   /**
    * The RolloutGates whose approvals the chosen version needs.
    * A rollback needs none, nor does initialVersion without gateFirstDeployment.
@@ -90,16 +90,16 @@ export function nextVersion(context: RolloutContext): NextVersion {
   const versions = possibleVersions(context);
   const choice = chooseNext(context, versions);
   const { trigger, version } = choice;
-  const gates = evaluateGatesOfVersion(context, version);
+  const versionGates = evaluateGatesOfVersion(context, version);
   const needsNoApprovals = trigger === 'Rollback' || (trigger === 'InitialVersion' && !config.gateFirstDeployment);
   return {
     ...versions,
     choice,
     pendingVersion: version ?? versions.young[0]?.tag,
     unhealthyChecks: checksForNext(observed, state.history[0], config).filter(isUnhealthy),
-    gates,
-    requiredApprovals: needsNoApprovals ? [] : versions.gateApprovals,
-    requeueAt: [...gates.requeueAt, ...requeueTimes(versions, version, now)],
+    versionGates,
+    requiredApprovals: needsNoApprovals ? [] : versions.approvals,
+    requeueAt: [...versionGates.requeueAt, ...requeueTimes(versions, version, now)],
   };
 }
 
@@ -114,10 +114,10 @@ function possibleVersions({ observed, state, config, requests, now }: RolloutCon
     youngUntil: (release) => youngUntil(release, config.minimumReleaseAge, now),
   });
   const upstreamVerdicts = evaluateUpstream(rollout, observed.upstream, candidates, now);
-  const gateApprovals = rolloutGateApprovals(rollout, rolloutGates, authors, now);
+  const approvals = rolloutGateApprovals(rollout, rolloutGates, authors, now);
   const requestedBypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
   const bypass = requestedBypass ?? shownBypass(head, candidates);
-  const rolloutGatesResult = evaluateRolloutGates(rolloutGates, candidates, bypass, upstreamVerdicts, gateApprovals);
+  const rolloutGatesResult = evaluateRolloutGates(rolloutGates, candidates, bypass, upstreamVerdicts, approvals);
   const rollback = rollbackOf({
     history,
     config,
@@ -137,7 +137,7 @@ function possibleVersions({ observed, state, config, requests, now }: RolloutCon
     withdrawn,
     rejected,
     upstreamVerdicts,
-    gateApprovals,
+    approvals,
     rolloutGatesResult,
     automatic,
     rollback,
@@ -213,14 +213,14 @@ const AWAITED_REQUEUE_MS = 10_000;
 
 /** The times at which the versions change without a write. */
 function requeueTimes(
-  { candidates, young, upstreamVerdicts, gateApprovals, rollback }: Versions,
+  { candidates, young, upstreamVerdicts, approvals, rollback }: Versions,
   version: string | undefined,
   now: EpochMs,
 ): EpochMs[] {
-  const approved = new Set([...(version === undefined ? [] : [version]), ...candidates.map(({ tag }) => tag)]);
+  const tags = new Set([...(version === undefined ? [] : [version]), ...candidates.map(({ tag }) => tag)]);
   return [
     ...(rollback?.is === 'undecided' ? [Math.min(rollback.until, now + AWAITED_REQUEUE_MS)] : []),
-    ...expiries(gateApprovals, approved, now),
+    ...expiries(approvals, tags, now),
     ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? []),
     ...upstreamVerdicts.flatMap(({ requeueAt }) => requeueAt ?? []),
   ];

@@ -81,7 +81,7 @@ interface SentenceInputs {
   moved: string | undefined;
   /** The end of the kind's first blocker. */
   until: string | undefined;
-  evaluation: Pick<NextVersion, 'gates' | 'requiredApprovals'> & { copy?: CopyState | undefined };
+  evaluation: Pick<NextVersion, 'versionGates' | 'requiredApprovals'> & { copy?: CopyState | undefined };
 }
 
 /** The sentence of a kind of blocker. None if the wait has a condition of its own. */
@@ -97,8 +97,8 @@ const SENTENCES: Partial<Record<Blocker['type'], (inputs: SentenceInputs) => Tex
 /** Gates and RolloutGates that one sentence names. */
 const MAX_GATES_IN_SENTENCE = 5;
 
-function gatesText({ version, by, evaluation: { gates } }: SentenceInputs): TextWithCommands {
-  const { closed } = gates;
+function gatesText({ version, by, evaluation }: SentenceInputs): TextWithCommands {
+  const { closed } = evaluation.versionGates;
   return {
     text: `Version ${version}${by} waits: ${closedText(closed)}`,
     commands: approveGateCommands(closed).slice(0, MAX_GATES_IN_SENTENCE),
