@@ -48,7 +48,7 @@ export type CopyJob = AnyObject;
 
 /** The inputs of copies; read only if spec.targetRepository is set. */
 export interface CopyInputs {
-  /** Why nothing can be copied. */
+  /** Why nothing can be copied: then there is no source. */
   problem?: string;
   /** The image of rollout-hooks. */
   image: string;

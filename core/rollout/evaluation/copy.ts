@@ -58,22 +58,16 @@ export function copyState(
   const requestedAt = copyRequest(rollout);
   const release = { tag, ...(digest && { digest }), ...(requestedAt !== undefined && { requestedAt }) };
   const isRequested = requestedAt !== undefined && requestedAt !== stored?.requestedAt;
-  const state = {
-    version,
-    url,
-    isAwaited: awaited !== undefined,
-    repeats: isStored && isRequested,
-    begins: false,
-  };
-
+  const isAwaited = awaited !== undefined;
+  const state = { version, url, isAwaited, repeats: isStored && isRequested, begins: false };
   if (stored && isStored && !isRequested) return { ...state, stored, progress: { state: 'Copied', copy: stored } };
   // A version that was deployed before spec.targetRepository was set is not copied afterwards, unless requested.
-  const isWanted = !isFirst || awaited !== undefined || isRequested;
+  const isWanted = !isFirst || isAwaited || isRequested;
   if (!isWanted && !copyInputs?.jobs.length) return undefined;
-  const problem =
-    copyInputs?.problem ??
-    (copyInputs?.source ? undefined : "the Rollout's ImagePolicy has no ImageRepository to copy from");
-  if (!copyInputs?.source || problem) return { ...state, progress: { state: 'Failed', message: problem ?? '' } };
+  if (!copyInputs?.source) {
+    const message = copyInputs?.problem ?? "the Rollout's ImagePolicy has no ImageRepository to copy from";
+    return { ...state, progress: { state: 'Failed', message } };
+  }
   const job = copyJob({
     allowLocalRegistries: copyInputs.allowLocalRegistries,
     rollout: identityOf(rollout),
