@@ -42,7 +42,7 @@ export const NOTIFIED: Readonly<Record<string, Severity>> = {
   ApprovalWithdrawn: 'info',
   ApprovalsChanged: 'error',
   // RolloutBudgets.
-  VersionHeld: 'error',
+  VersionBlocked: 'error',
   VersionContinued: 'info',
   WaveDone: 'info',
   SlotFreed: 'error',

@@ -269,7 +269,7 @@ export interface ClusterRolloutBudget {
       /**
        * Whether its failures block it.
        */
-      held?: boolean;
+      blocked?: boolean;
       /**
        * Number of failures that a user has excused.
        */

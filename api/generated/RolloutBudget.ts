@@ -241,7 +241,7 @@ export interface RolloutBudget {
       /**
        * Whether its failures block it.
        */
-      held?: boolean;
+      blocked?: boolean;
       /**
        * Number of failures that a user has excused.
        */

@@ -811,7 +811,7 @@ export const SCHEMAS: Record<string, object> = {
           }
          }
         },
-        "held": {
+        "blocked": {
          "type": "boolean"
         },
         "failuresExcused": {
@@ -2072,7 +2072,7 @@ export const SCHEMAS: Record<string, object> = {
           }
          }
         },
-        "held": {
+        "blocked": {
          "type": "boolean"
         },
         "failuresExcused": {

@@ -1,10 +1,10 @@
 import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { Budget } from '../../api/types.ts';
 import {
+  blockedVersions,
   budgetKind,
   continueProgress,
   continueVersion,
-  heldVersions,
 } from '../../client/actions/writes/budgetWrites.ts';
 import { noChange, objectTitle } from '../../client/actions/writes/plannedWrite.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
@@ -52,11 +52,11 @@ The command lists where the version has failed, and asks you to confirm.`,
 
 /** The version that the budget holds, or the user's choice of several; undefined if it holds none. */
 async function chooseHeldVersion(context: Context, budget: Budget, text: string): Promise<string | undefined> {
-  const held = heldVersions(budget);
-  if (held.length === 0) return undefined;
+  const blocked = blockedVersions(budget);
+  if (blocked.length === 0) return undefined;
   const { namespace } = identityOf(budget);
   const scope = { expanded: namespace ? shell` -n ${namespace}` : '' };
-  const choices = held.map(({ name, of }) => ({
+  const choices = blocked.map(({ name, of }) => ({
     text: `${name}, which has failed ${of.failed === 1 ? 'once' : `${of.failed} times`}`,
     command: shell`continue ${text} ${name}${scope}`,
     value: name,

@@ -13,7 +13,7 @@ import { approvalsAt } from '../explain/approvalViews.ts';
 import { finder } from '../explain/related.ts';
 import { type Action, rightOn } from './action.ts';
 import { offer, possibleActions } from './offer.ts';
-import { budgetKind, heldVersions } from './writes/budgetWrites.ts';
+import { blockedVersions, budgetKind } from './writes/budgetWrites.ts';
 
 /** The most versions that are offered for approval. */
 const MAX_APPROVALS = 50;
@@ -73,7 +73,7 @@ function bypassAndResumeActions(
 
 export function budgetActions(budget: Budget): Action[] {
   const object = { kind: budgetKind(budget), ...identityOf(budget) };
-  return heldVersions(budget).flatMap(({ name, of: { version, image } }) =>
+  return blockedVersions(budget).flatMap(({ name, of: { version, image } }) =>
     offer({ type: 'continue', object, version, ...(name !== version && { image }) }, budget),
   );
 }

@@ -101,7 +101,7 @@ function sketchOf({ type, object, version, image }: ActionRequest): AnyObject | 
     }
     case 'RolloutBudget':
     case 'ClusterRolloutBudget':
-      return sketch({}, {}, { versions: [{ version, image, failed: 1, held: true }] });
+      return sketch({}, {}, { versions: [{ version, image, failed: 1, blocked: true }] });
     default:
       return GOVERNED_KINDS.some(({ kind }) => kind === object.kind) ? sketch({ suspend: true }) : undefined;
   }

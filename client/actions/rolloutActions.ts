@@ -78,9 +78,9 @@ function stepActions(rollout: Rollout, step: Step, { waiting, causes }: Explaine
     return rolloutGateVersionActions({ gate, object, version, isClosed, needsApproval, step: id });
   }
   // A budget that is closed, or that has an invalid spec, has no version to continue.
-  const isHeld = causes.some(({ code, step: of }) => code === 'VersionHeld' && of === id);
-  if (kind !== 'budget' || version === undefined || !isHeld) return [];
-  // The image is named, because the budget may hold that tag of other images too.
+  const isBlocked = causes.some(({ code, step: of }) => code === 'VersionBlocked' && of === id);
+  if (kind !== 'budget' || version === undefined || !isBlocked) return [];
+  // The image is named, because the budget may block that tag of other images too.
   const image = rollout.status?.image;
   const label = `Continue ${version} despite its failures`;
   return offer({ type: 'continue', object: refOf(object), version, ...(image && { image }) }, undefined, {

@@ -18,8 +18,8 @@ export type WaveView = Pick<Wave, 'value' | 'total' | 'done' | 'underWay' | 'wai
 export interface BudgetVersionView {
   version: string;
   image: string;
-  /** Whether failures hold the version, until a user continues it. */
-  held: boolean;
+  /** Whether failures block the version, until a user continues it. */
+  blocked: boolean;
   failed: number;
   /** The user who continued the version despite its failures. */
   continuedBy?: string;
@@ -70,11 +70,11 @@ export function budgetView(budget: Budget): BudgetView {
   };
 }
 
-function versionView({ version, image, held, failed, continuedBy, waves = [] }: BudgetVersion): BudgetVersionView {
+function versionView({ version, image, blocked, failed, continuedBy, waves = [] }: BudgetVersion): BudgetVersionView {
   return {
     version,
     image,
-    held: held === true,
+    blocked: blocked === true,
     failed,
     ...(continuedBy && { continuedBy }),
     waves: waves.map(({ excused, ...wave }) => ({ ...wave, state: waveState({ ...wave, excused }) })),

@@ -30,7 +30,7 @@ const TABLE = {
   upstream: { blockers: ['Upstream'], reasons: ['NotSucceeded', 'RolloutNotFound'], hasCondition: true, isGateLike: true, holdsAutomation: true, icon: 'chevron' },
   rolloutGate: { blockers: ['RolloutGate', 'Approvals'], reasons: ['RolloutGatesBlocking', 'WaitingForApprovals'], isGateLike: true, holdsAutomation: true, icon: 'gate' },
   gate: { blockers: ['Gate'], reasons: ['GateClosed'], isGateLike: true, icon: 'closed' },
-  budget: { blockers: ['Budget'], reasons: ['NoSlot', 'VersionHeld', 'BudgetClosed'], hasCondition: true, isGateLike: true, holdsAutomation: true, icon: 'unknown' },
+  budget: { blockers: ['Budget'], reasons: ['NoSlot', 'VersionBlocked', 'BudgetClosed'], hasCondition: true, isGateLike: true, holdsAutomation: true, icon: 'unknown' },
   /** A HealthCheck. */
   check: { blockers: ['Health'], reasons: ['UnhealthyHealthChecks', 'WaitingForHealth'], ofDeployment: true, isGateLike: true, holdsAutomation: true, icon: 'heart' },
   /** spec.targetRepository. */

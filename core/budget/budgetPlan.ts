@@ -12,7 +12,7 @@ import { withRevision } from '../kube/statusRevision.ts';
 import { formatTime, parseTime, startSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { readBudget } from './budgetConfig.ts';
-import { continueEvent, heldEvents, readyOf, slotEvents, waveEvent } from './budgetReport.ts';
+import { blockedEvents, continueEvent, readyOf, slotEvents, waveEvent } from './budgetReport.ts';
 import { recallVersions, versionOf } from './budgetVersions.ts';
 import { pendingContinue } from './continueRequest.ts';
 import { fleetOf, type Member } from './fleet.ts';
@@ -57,12 +57,12 @@ export function planBudget(budget: Budget, observed: ObservedRollouts, now: Epoc
   const recall = (slots: readonly Slot[], requested: readonly ImageVersion[]) =>
     recallVersions(before.versions ?? [], fleet, slots, requested, config.maxFailures, continueRequest);
   const recalled = recall(taken, firstChoices(queue));
-  const kept = taken.map((slot) => (recalled.isHeld(versionOf(slot)) ? revokeGrant(slot, now) : slot));
+  const kept = taken.map((slot) => (recalled.isBlocked(versionOf(slot)) ? revokeGrant(slot, now) : slot));
 
   const tooMany = observed.rollouts.length > LIMITS.rolloutsOfBudget;
   const counted = kept.filter(countsAgainstLimit).length + cooling.length;
   const room = tooMany || recalled.problem ? 0 : Math.max(0, config.maxConcurrent - counted);
-  const granted = grantSlots(queue, room, openWaves(fleet, kept, recalled.excused), recalled.isHeld, now);
+  const granted = grantSlots(queue, room, openWaves(fleet, kept, recalled.excused), recalled.isBlocked, now);
   const slots = [...kept, ...granted];
   // From here on everything follows from the new slots, so that planning again on the result changes nothing.
   const waiting = queueOf(fleet, slots, key);
@@ -78,7 +78,7 @@ export function planBudget(budget: Budget, observed: ObservedRollouts, now: Epoc
     taken: counted + granted.length,
     waiting: waiting.length,
     unknown: config.order ? unknownBefore(fleet, waiting) : [],
-    held: versions.filter((each) => each.held && isOneOf(requested)(versionOf(each))),
+    blocked: versions.filter((each) => each.blocked && isOneOf(requested)(versionOf(each))),
   };
   const handledRequest = continueRequest?.uid ?? before.handledRequest;
   const status = withRevision(budget, {
@@ -97,7 +97,7 @@ export function planBudget(budget: Budget, observed: ObservedRollouts, now: Epoc
   const events = [
     ...(continueRequest ? [continueEvent(continueRequest, recalled.hasContinued)] : []),
     ...results.flatMap(({ before: slot, result }) => slotEvents(slot, result)),
-    ...heldEvents(budget, versions),
+    ...blockedEvents(budget, versions),
     ...(config.order ? versions.flatMap((version) => waveEvents(version, before.versions)) : []),
   ];
   return {
@@ -224,19 +224,19 @@ function grantSlots(
   queue: readonly Member[],
   room: number,
   openWave: (version: ImageVersion) => number,
-  isHeld: (version: ImageVersion) => boolean,
+  isBlocked: (version: ImageVersion) => boolean,
   now: EpochMs,
 ): Slot[] {
   // Each version is evaluated once, even if many Rollouts offer it.
   const keyOf = (version: ImageVersion) => `${versionKey(version)}@${version.digest ?? ''}`;
   const open = memoize(openWave, keyOf);
-  const held = memoize(isHeld, keyOf);
+  const blocked = memoize(isBlocked, keyOf);
   const granted: Slot[] = [];
   for (const { rollout, uid, image, wave, request } of queue) {
     if (granted.length >= room) break;
     const version = request?.versions
       ?.map((each) => ({ image, ...each }))
-      .find((each) => wave <= open(each) && !held(each));
+      .find((each) => wave <= open(each) && !blocked(each));
     if (!version || !request) continue;
     const { namespace = '', name = '' } = rollout.metadata;
     granted.push({

@@ -32,8 +32,8 @@ interface BudgetOutcome {
   waiting: number;
   /** Rollouts of earlier waves that have not reported their image. */
   unknown: readonly Member[];
-  /** Requested versions that the budget holds because of failures. */
-  held: readonly BudgetVersion[];
+  /** Requested versions that the budget blocks because of failures. */
+  blocked: readonly BudgetVersion[];
 }
 
 /** The reasons of Ready for which no slot is granted, even if one becomes free. */
@@ -41,7 +41,7 @@ export const GRANTS_NOTHING: readonly string[] = ['TooManyRollouts', 'TooManyVer
 
 /** The condition Ready. Its reason is the first cause that keeps Rollouts from starting; the message names all. */
 export function readyOf(budget: Budget, outcome: BudgetOutcome): NewCondition {
-  const { config, selected, problem, slots, held } = outcome;
+  const { config, selected, problem, slots, blocked } = outcome;
   const overdue = slots.filter(({ state }) => state === 'Overdue');
   const causes: [reason: string, message: string][] = [];
   if (selected > LIMITS.rolloutsOfBudget) {
@@ -52,8 +52,8 @@ export function readyOf(budget: Budget, outcome: BudgetOutcome): NewCondition {
   if (config.maxConcurrent === 0 && selected > 0) {
     causes.push(['Closed', `spec.maxConcurrent is ${budget.spec.maxConcurrent}: no slot is granted`]);
   }
-  const heldTexts = held.map((version) => heldText(budget, version));
-  causes.push(...heldTexts.map(({ text }) => ['VersionHeld', text] satisfies [string, string]));
+  const blockedTexts = blocked.map((version) => blockedText(budget, version));
+  causes.push(...blockedTexts.map(({ text }) => ['VersionBlocked', text] satisfies [string, string]));
   if (overdue.length > 0) {
     const names = firstFew(overdue.map((slot) => `${refKey(slot)} (${slot.version})`));
     causes.push(['Overdue', `${names} exceeded spec.slotTimeout: their slots are free again`]);
@@ -61,7 +61,7 @@ export function readyOf(budget: Budget, outcome: BudgetOutcome): NewCondition {
   const [first] = causes;
   if (first) {
     const text = causes.map(([, message]) => message).join('; ');
-    return { ...falseCondition(READY, first[0], text), commands: heldTexts.flatMap(({ commands }) => commands) };
+    return { ...falseCondition(READY, first[0], text), commands: blockedTexts.flatMap(({ commands }) => commands) };
   }
   return trueCondition(READY, ...usageOf(outcome));
 }
@@ -93,7 +93,7 @@ function messageOf({ text, commands }: Required<TextWithCommands>): Pick<NewEven
   return { message: text, commands };
 }
 
-function heldText({ metadata }: Budget, version: BudgetVersion): Required<TextWithCommands> {
+function blockedText({ metadata }: Budget, version: BudgetVersion): Required<TextWithCommands> {
   const [kind, name] = budgetKey({ metadata }).split('/');
   const where = { expanded: metadata.namespace ? shell`-n ${metadata.namespace} ` : '' };
   const target = `${kind?.toLowerCase()}/${name}`;
@@ -104,14 +104,14 @@ function heldText({ metadata }: Budget, version: BudgetVersion): Required<TextWi
   };
 }
 
-export function heldEvents(budget: Budget, versions: readonly BudgetVersion[]): NewEvent[] {
-  const known = new Map(budget.status?.versions?.map((each) => [versionKey(versionOf(each)), each.held === true]));
+export function blockedEvents(budget: Budget, versions: readonly BudgetVersion[]): NewEvent[] {
+  const known = new Map(budget.status?.versions?.map((each) => [versionKey(versionOf(each)), each.blocked === true]));
   return versions
-    .filter((version) => version.held && !known.get(versionKey(versionOf(version))))
+    .filter((version) => version.blocked && !known.get(versionKey(versionOf(version))))
     .map((version) => ({
       type: 'Warning',
-      reason: 'VersionHeld',
-      ...messageOf(heldText(budget, version)),
+      reason: 'VersionBlocked',
+      ...messageOf(blockedText(budget, version)),
       about: `${versionKey(versionOf(version))}/${version.failed}`,
       forOthers: `${version.version} has failed in ${countOf(version.failed, 'Rollout')}: the budget stops it in all others`,
     }));

@@ -19,7 +19,7 @@ type Failure = NonNullable<BudgetVersion['failures']>[number];
 interface Versions {
   list: BudgetVersion[];
   /** Whether failures keep a version from starting anywhere. */
-  isHeld: (version: ImageVersion) => boolean;
+  isBlocked: (version: ImageVersion) => boolean;
   /** The Rollouts whose failures of a version a user has excused: those stored when the user continued it. */
   excused: (version: ImageVersion) => ReadonlySet<string>;
   /** Why no slot can be granted. */
@@ -77,12 +77,12 @@ export function recallVersions(
     const { failures = [], failuresExcused = 0 } = entries.first(version) ?? {};
     return new Set(failures.slice(0, failuresExcused).map(({ uid }) => uid));
   };
-  const isHeld = (version: ImageVersion) => {
+  const isBlocked = (version: ImageVersion) => {
     if (maxFailures === undefined) return false;
     const known = entries.first(version);
-    return known ? known.held === true : seen.count(version) >= maxFailures;
+    return known ? known.blocked === true : seen.count(version) >= maxFailures;
   };
-  return { list, isHeld, excused, hasContinued, ...(tooMany && { problem }) };
+  return { list, isBlocked, excused, hasContinued, ...(tooMany && { problem }) };
 }
 
 /** The Rollouts in which a version failed: `team-a/app, team-b/app`. */
@@ -99,7 +99,7 @@ function entryOf(
   continueRequest: ContinueRequest | undefined,
 ): BudgetVersion {
   const excused = continueRequest ? failed : (known?.failuresExcused ?? 0);
-  const held = maxFailures !== undefined && failed - excused >= maxFailures;
+  const blocked = maxFailures !== undefined && failed - excused >= maxFailures;
   const continued = continueRequest
     ? { continuedBy: continueRequest.by, continuedAt: formatTime(continueRequest.at) }
     : {
@@ -112,7 +112,7 @@ function entryOf(
     ...((known?.digest ?? digest) && { digest: known?.digest ?? digest }),
     failed,
     ...(failures.length > 0 && { failures: failures.slice(0, MAX_FAILURES) }),
-    ...(held && { held }),
+    ...(blocked && { blocked }),
     ...(excused > 0 && { failuresExcused: excused, ...continued }),
   };
 }

@@ -132,7 +132,7 @@ function waitCondition(rollout: Rollout, budget: Budget, next: string): NewCondi
     : trueCondition(WAITING_FOR_BUDGET, 'NoSlot', what);
 }
 
-/** The blocker for a budget. A slot becomes free without a user; a version held after failures does not. */
+/** The blocker for a budget. A slot becomes free without a user; a version blocked after failures does not. */
 function budgetBlocker(rollout: Rollout, budget: Budget, version: string): Blocker {
   const why = whyClosed(budget, rollout, version);
   return {
@@ -149,8 +149,8 @@ function whyClosed({ status }: Budget, rollout: Rollout, tag: string) {
   const image = imageOf(rollout);
   const isSame = (known: { image: string; version: string; digest?: string }) =>
     isSameImage({ image, tag }, { image: known.image, tag: known.version, digest: known.digest });
-  const held = status?.versions?.find((known) => known.held && isSame(known));
-  if (held) return { reason: 'VersionHeld', message: `it has failed in ${countOf(held.failed, 'Rollout')}` };
+  const blocked = status?.versions?.find((known) => known.blocked && isSame(known));
+  if (blocked) return { reason: 'VersionBlocked', message: `it has failed in ${countOf(blocked.failed, 'Rollout')}` };
   const ready = findCondition(status?.conditions, READY);
   const isClosed = ready?.status === 'False' && GRANTS_NOTHING.includes(ready.reason);
   return isClosed ? { reason: 'BudgetClosed', message: ready.message } : undefined;

@@ -98,7 +98,7 @@ const CHANGE_EVENTS: readonly [type: string, eventOf: (condition: Condition) => 
   [READY, (ready) => (isTemporary(ready) && !READY_REASONS.includes(ready.reason) ? readyEvent(ready) : undefined)],
   [WAITING_FOR_ROLLOUTS, (order) => waitEvent(order, order.reason === 'NotSucceeded', ['NotSucceeded'])],
   // The budget itself reports a version that it blocks, once for all waiting Rollouts.
-  [WAITING_FOR_BUDGET, (budget) => waitEvent(budget, budget.reason === 'NoSlot', ['NoSlot', 'VersionHeld'])],
+  [WAITING_FOR_BUDGET, (budget) => waitEvent(budget, budget.reason === 'NoSlot', ['NoSlot', 'VersionBlocked'])],
 ];
 
 function conditionEvents(

@@ -47,7 +47,7 @@ const rolloutGate = (spec: object) =>
     spec: { rolloutRef: { name: 'web' }, ...spec },
   } as never);
 const LIST = rolloutGate({ allowedVersions: ['1.1.0'], rejectedVersions: ['1.0.9'] });
-const versions = [{ image: 'i', version, failed: 2, held: true }];
+const versions = [{ image: 'i', version, failed: 2, blocked: true }];
 const budget = (kind: 'RolloutBudget' | 'ClusterRolloutBudget', namespace?: string) =>
   objectOf(kind, {
     metadata: { name: 'fleet', ...(namespace && { namespace }) },

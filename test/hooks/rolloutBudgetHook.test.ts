@@ -116,14 +116,14 @@ describe('changes of a budget', () => {
     },
   ])('one Rollout in each namespace reports it: $tell', async ({ of, fleet, tell }) => {
     const { events } = await sync(of, fleet);
-    const held = events.find(({ reason }) => reason === 'VersionHeld');
+    const held = events.find(({ reason }) => reason === 'VersionBlocked');
     expect(held?.involvedObjects?.map(({ namespace, name }) => `${namespace}/${name}`)).toEqual(tell);
   });
 
   it('only the budget reports it, once, if its Rollouts wait for a slot', async () => {
     for (const status of [
       undefined,
-      { versions: [{ image: 'registry.example/app', version: '1.1.0', failed: 1, held: true }] },
+      { versions: [{ image: 'registry.example/app', version: '1.1.0', failed: 1, blocked: true }] },
     ]) {
       const { call, events } = fakeCall({
         objects: [rollout({}, deployed), imagePolicy('1.1.0'), budget({}, status)] as KubeObject<any, any>[],

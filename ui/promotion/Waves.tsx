@@ -54,14 +54,14 @@ export function BudgetPanel({ budget }: { budget: BudgetView }) {
 }
 
 function Version({ version: of, label }: { version: BudgetVersionView; label: string | undefined }) {
-  const { version, image, held, failed, continuedBy, waves } = of;
+  const { version, image, blocked, failed, continuedBy, waves } = of;
   return (
     <div class="budget-version">
       <h3 class="line">
         <span class="version">{version}</span> of {image.split('/').at(-1)}{' '}
-        {held && (
+        {blocked && (
           <Badge tone="bad" icon="gate">
-            held after {countOf(failed, 'failure')}
+            blocked after {countOf(failed, 'failure')}
           </Badge>
         )}
         {continuedBy && ` · continued by ${continuedBy}`}

@@ -20,11 +20,11 @@ export function budgetKind({ metadata }: Budget): 'RolloutBudget' | 'ClusterRoll
   return metadata.namespace ? 'RolloutBudget' : 'ClusterRolloutBudget';
 }
 
-/** The versions that the budget holds after failures. `name`: `1.2.0`, or with the image if that is ambiguous. */
-export function heldVersions({ status }: Budget): { name: string; of: BudgetVersion }[] {
-  const held = (status?.versions ?? []).filter((each) => each.held);
-  return held.map((of) => {
-    const isOne = held.every((each) => each === of || each.version !== of.version);
+/** The versions that the budget blocks after failures. `name`: `1.2.0`, or with the image if that is ambiguous. */
+export function blockedVersions({ status }: Budget): { name: string; of: BudgetVersion }[] {
+  const blocked = (status?.versions ?? []).filter((each) => each.blocked);
+  return blocked.map((of) => {
+    const isOne = blocked.every((each) => each === of || each.version !== of.version);
     return { name: isOne ? of.version : `${of.image}:${of.version}`, of };
   });
 }
@@ -39,10 +39,12 @@ export function continueVersion(budget: Budget, wanted: string, reason: string |
   );
   const failed = known.filter((each) => each.failed > 0);
   if (failed.length === 0) {
-    const held = heldVersions(budget).map((each) => each.name);
-    return badRequest(`${title} has recorded no failure of ${wanted}: it blocks ${firstFew(held, 5) || 'no version'}.`);
+    const blocked = blockedVersions(budget).map((each) => each.name);
+    return badRequest(
+      `${title} has recorded no failure of ${wanted}: it blocks ${firstFew(blocked, 5) || 'no version'}.`,
+    );
   }
-  if (!failed.some(({ held }) => held))
+  if (!failed.some(({ blocked }) => blocked))
     return noChange(`${title} does not block ${wanted}: there is nothing to continue.`);
   const annotations = { [CONTINUE]: wanted, ...changeCause(`continue ${wanted}`, reason) };
   return patchWrite(
@@ -51,16 +53,20 @@ export function continueVersion(budget: Budget, wanted: string, reason: string |
     { metadata: { annotations } },
     {
       text: `Requested that ${title} continue ${wanted}`,
-      concerns: failed.filter(({ held }) => held).map(failureText),
+      concerns: failed.filter(({ blocked }) => blocked).map(failureText),
     },
   );
 }
 
-/** The progress of a request to continue: reached once the budget no longer holds the version. */
+/** The progress of a request to continue: reached once the budget no longer blocks the version. */
 export function continueProgress(budget: Budget, wanted: string): Progress {
   if (pendingContinue(budget)) return { is: 'under way', text: `it has not handled the request for ${wanted} yet` };
-  const held = heldVersions(budget).some(({ of }) => wanted === of.version || wanted === `${of.image}:${of.version}`);
-  return held ? { is: 'under way', text: `it still blocks ${wanted}` } : { is: 'reached', text: `${wanted} continues` };
+  const blocked = blockedVersions(budget).some(
+    ({ of }) => wanted === of.version || wanted === `${of.image}:${of.version}`,
+  );
+  return blocked
+    ? { is: 'under way', text: `it still blocks ${wanted}` }
+    : { is: 'reached', text: `${wanted} continues` };
 }
 
 function failureText({ version, failed, failures = [] }: BudgetVersion): string {

@@ -77,16 +77,16 @@ export function explainBudget(budget: Budget): Explanation {
   const { status } = budget;
   const ready = findCondition(status?.conditions, READY);
   const versions = (status?.versions ?? []).slice(0, MAX_LISTED_VERSIONS);
-  const held = versions.filter(({ held: isHeld }) => isHeld);
+  const blocked = versions.filter((each) => each.blocked);
   const title = `${object.kind} ${refKey(object)}`;
-  const isHolding = held.length > 0 || ready?.status === 'False';
+  const isHolding = blocked.length > 0 || ready?.status === 'False';
   const isBusy = (status?.underWay ?? 0) + (status?.waiting ?? 0) > 0;
-  // The causes of held versions repeat the message, each for its version.
-  const isRepeated = ready?.reason === 'VersionHeld' && held.length > 0;
+  // The causes of blocked versions repeat the message, each for its version.
+  const isRepeated = ready?.reason === 'VersionBlocked' && blocked.length > 0;
   const state = ready ? `${title}: ${withoutCommands(ready.message)}` : `${title} has not been reconciled yet`;
   const causes: Cause[] = [
     ...(isRepeated ? [] : [{ code: ready?.reason ?? 'NotSeen', text: state }]),
-    ...held.map((each) => ({ code: 'VersionHeld', text: heldText(each) })),
+    ...blocked.map((each) => ({ code: 'VersionBlocked', text: blockedText(each) })),
     ...causeIf('Slots', slotsText(budget)),
     ...versions.flatMap((each) => (each.waves ? [{ code: 'Wave', text: waveText(each) }] : [])),
   ];
@@ -95,7 +95,7 @@ export function explainBudget(budget: Budget): Explanation {
     headline: `${status?.underWay ?? 0} of ${status?.maxConcurrent ?? budget.spec.maxConcurrent} rolling out, ${status?.waiting ?? 0} waiting, ${status?.failed ?? 0} failed`,
     state: isHolding ? 'held' : isBusy ? 'underWay' : 'free',
     causes,
-    ...((status?.waiting ?? 0) > 0 && held.length === 0 && { next: { text: nextOfBudget(budget) } }),
+    ...((status?.waiting ?? 0) > 0 && blocked.length === 0 && { next: { text: nextOfBudget(budget) } }),
     actions: budgetActions(budget),
     unread: [],
   };
@@ -108,7 +108,7 @@ function nextOfBudget({ status, spec: { order } }: Budget): string {
     : 'the next Rollout starts when one that is rolling out has ended';
 }
 
-function heldText({ version, failed, failures = [] }: BudgetVersion): string {
+function blockedText({ version, failed, failures = [] }: BudgetVersion): string {
   const names = failures.map(refKey);
   return `Version ${version} is blocked: it has failed in ${countOf(failed, 'Rollout')}${names.length > 0 ? ` (${firstFew(names, MAX_LISTED_VERSIONS, failed)})` : ''}`;
 }

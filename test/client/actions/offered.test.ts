@@ -89,7 +89,7 @@ describe('a version that waits for', () => {
     ],
     [
       'a budget that stopped it after failures',
-      atBudget('VersionHeld'),
+      atBudget('VersionBlocked'),
       ['continue rolloutbudget/fleet 1.1.0', 'deploy 1.1.0'],
     ],
     ['a budget that is closed', atBudget('BudgetClosed'), ['deploy 1.1.0']],
@@ -335,7 +335,7 @@ describe('the text of an action names its effect', () => {
 
 describe('a budget that holds one tag of two images', () => {
   const [web, api] = ['registry.example.com/shop/web', 'registry.example.com/shop/api'];
-  const versions = [web, api].map((image) => ({ image, version: '1.1.0', failed: 1, held: true }));
+  const versions = [web, api].map((image) => ({ image, version: '1.1.0', failed: 1, blocked: true }));
   const budget = objectOf('RolloutBudget', {
     metadata: { namespace: 'shop', name: 'fleet' },
     spec: { maxConcurrent: 1 },
@@ -351,7 +351,7 @@ describe('a budget that holds one tag of two images', () => {
   });
 
   it('continues with the image of the Rollout that waits', () => {
-    const [first] = offered(atBudget('VersionHeld', { image: api }));
+    const [first] = offered(atBudget('VersionBlocked', { image: api }));
     expect(first).toMatchObject({ label: 'Continue 1.1.0 despite its failures', request: { image: api } });
     expect(commandViewsOf([first!], NOW)[0]?.command).toContain(`${api}:1.1.0`);
   });

@@ -35,8 +35,8 @@ describe('a wave', () => {
 });
 
 it('a budget has the sentences of `why`, and leaves the waves to the picture', () => {
-  const held = { held: true, failed: 1, failures: [{ namespace: 'shop', name: 'a', uid: 'x' }], waves: [NONE] };
-  expect(budgetView(budget(held))).toMatchObject({
+  const blocked = { blocked: true, failed: 1, failures: [{ namespace: 'shop', name: 'a', uid: 'x' }], waves: [NONE] };
+  expect(budgetView(budget(blocked))).toMatchObject({
     id: 'shop/fleet',
     state: 'held',
     headline: '1 of 5 rolling out, 2 waiting, 1 failed',

@@ -112,7 +112,7 @@ describe('a budget', () => {
   it('held by failures is shown, with a link to the action that continues it', async () => {
     const tab = await visitor.tab('/promotion');
     await end('berlin', 'Failed');
-    await tab.getByText('held after 1 failure').waitFor();
+    await tab.getByText('blocked after 1 failure').waitFor();
     await tab.getByText(`Version 1.0.0 is blocked: it has failed in 1 Rollout (${ns}/berlin)`).waitFor();
     await tab.getByRole('link', { name: `RolloutBudget ${ns}/fleet` }).click();
     await tab.getByText('Continue 1.0.0 despite its failures').first().waitFor({ state: 'attached' });

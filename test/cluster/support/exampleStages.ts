@@ -70,7 +70,7 @@ const held: Setup = async ({ shop }, view) => {
   await developer.create(rollout(shop, 'eu', of));
   await waitFor(async () => {
     const { status } = await admin.get(ref('rolloutBudget', shop, 'fleet'));
-    return status?.versions?.some((each: { held?: boolean }) => each.held);
+    return status?.versions?.some((each: { blocked?: boolean }) => each.blocked);
   }, 'the budget to hold it');
 };
 

@@ -86,8 +86,8 @@ describe('a Rollout', () => {
 
   it.each([
     [
-      { versions: [{ image: 'ImagePolicy team-a/shop', version: '1.2.0', failed: 2, held: true }] },
-      'VersionHeld',
+      { versions: [{ image: 'ImagePolicy team-a/shop', version: '1.2.0', failed: 2, blocked: true }] },
+      'VersionBlocked',
       ': it has failed in 2 Rollouts',
     ],
     [
@@ -113,7 +113,7 @@ describe('a Rollout', () => {
       'BudgetClosed',
       ': too many versions: no slot is granted',
     ],
-    [{ versions: [{ image: 'another', version: '1.2.0', failed: 2, held: true }] }, 'NoSlot', "'a'"],
+    [{ versions: [{ image: 'another', version: '1.2.0', failed: 2, blocked: true }] }, 'NoSlot', "'a'"],
   ])('says why the budget has none, where that lasts', (status, reason, end) => {
     const { condition, blockers } = turn(rollout(), [budget('a', [], status)])!;
     expect(blockers).toMatchObject([{ reason, effect: reason === 'NoSlot' ? 'Waits' : 'Blocks' }]);

@@ -15,12 +15,12 @@ describe('failures', () => {
     expect(granted(plan(budget(spec), [failed('a'), waits]).status)).toEqual(['w 1.1.0']);
     const { status, events } = plan(budget(spec), [failed('a'), failed('b'), waits]);
     expect(granted(status)).toEqual(['w 1.0.1']);
-    expect(status.versions).toMatchObject([{ version: '1.0.1' }, { version: '1.1.0', failed: 2, held: true }]);
+    expect(status.versions).toMatchObject([{ version: '1.0.1' }, { version: '1.1.0', failed: 2, blocked: true }]);
     expect(events).toMatchObject([
       // Other namespaces don't get the names of these Rollouts.
       {
         type: 'Warning',
-        reason: 'VersionHeld',
+        reason: 'VersionBlocked',
         forOthers: '1.1.0 has failed in 2 Rollouts: the budget stops it in all others',
       },
     ]);
@@ -42,7 +42,7 @@ describe('failures', () => {
     const asking = tags.map((tag, i) => rollout(`w${i}`, { asks: [tag] }));
     const { status, events } = plan(budget({ maxFailures: 1 }), [...fleet, ...asking]);
     expect(readyOf(status)).toMatchObject({
-      reason: 'VersionHeld',
+      reason: 'VersionBlocked',
       message: expect.stringMatching(/^To continue 1+0 despite its failures:$/m),
     });
     expect(readyOf(status)!.message.length).toBeLessThanOrEqual(32_768);
@@ -78,7 +78,7 @@ describe('failures', () => {
     const fleet = [rollout('b', { history: ['1.1.0 Succeeded'] }), failed('c'), waits];
     expect(plan(budget(spec, before), fleet).status.versions).toMatchObject([
       { version: '1.0.1' },
-      { version: '1.1.0', failed: 3, held: true },
+      { version: '1.1.0', failed: 3, blocked: true },
     ]);
   });
 
@@ -108,7 +108,7 @@ describe('failures', () => {
     );
     expect(granted(status)).toEqual(['w 1.0.1']);
     expect(status).toMatchObject({ underWay: 1, slots: [{ name: 'a', state: 'Overdue' }, { name: 'w' }] });
-    expect(events.map(({ reason }) => reason)).toEqual(['SlotOverdue', 'VersionHeld']);
+    expect(events.map(({ reason }) => reason)).toEqual(['SlotOverdue', 'VersionBlocked']);
     expect(readyOf(status)).toMatchObject({
       reason: 'Overdue',
       message: 'team-a/a (1.1.0) exceeded spec.slotTimeout: their slots are free again',
@@ -120,7 +120,7 @@ describe('failures', () => {
     const stuck = rollout('a', { history: ['1.1.0 InProgress'] });
     const taken = plan(budget(spec), [stuck]).status;
     const overdue = plan(budget(spec, taken), [stuck], NOW + 3_600_000).status;
-    expect(overdue).toMatchObject({ slots: [{ state: 'Overdue' }], versions: [{ version: '1.1.0', held: true }] });
+    expect(overdue).toMatchObject({ slots: [{ state: 'Overdue' }], versions: [{ version: '1.1.0', blocked: true }] });
     const fixed = rollout('a', { history: ['1.1.1 InProgress alice', '1.1.0 Cancelled'], revision: 6 });
     const { status } = plan(budget(spec, overdue), [fixed, rollout('w', { asks: ['1.1.1'] })], NOW + 3_600_000);
     expect(granted(status)).toEqual(['w 1.1.1']);
@@ -138,15 +138,15 @@ describe('failures', () => {
       handledRequest: 'uid-1',
       versions: [{ version: '1.1.0', failed: 2, failuresExcused: 2, continuedBy: 'alice', continuedAt: AT }],
     });
-    expect(said.status.versions![0]).not.toHaveProperty('held');
+    expect(said.status.versions![0]).not.toHaveProperty('blocked');
     expect(granted(said.status)).toEqual(['w 1.1.0']);
     expect(said.events).toMatchObject([
       { reason: 'VersionContinued', message: 'alice continued version 1.1.0: its failures so far are excused' },
     ]);
     const more = (...names: string[]) =>
       plan(budget(spec, said.status, annotations), [...['a', 'b', ...names].map((name) => failed(name)), waits]).status;
-    expect(more('c').versions![0]).not.toHaveProperty('held');
-    expect(more('c', 'd').versions![0]).toMatchObject({ failed: 4, held: true, failuresExcused: 2 });
+    expect(more('c').versions![0]).not.toHaveProperty('blocked');
+    expect(more('c', 'd').versions![0]).toMatchObject({ failed: 4, blocked: true, failuresExcused: 2 });
   });
 
   it('of manual deployments hold in the same namespace only, and don’t count in a ClusterRolloutBudget', () => {

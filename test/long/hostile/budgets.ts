@@ -110,7 +110,7 @@ export const BUDGETS: Record<string, () => Input> = {
       version: `${i}`.padStart(128, '1'),
       failed: 100,
       failures,
-      held: true,
+      blocked: true,
     }));
     const rollouts = times(1000, (i) => {
       const made = asking(i, offered(1), [entry(1, { tag: '1'.repeat(128), digest: digest(1) }, 'Deploying')], {

@@ -133,13 +133,13 @@ describe('an event', () => {
     const involvedObjects = [{ kind: 'Rollout', namespace: 'demo', name: 'web' }];
     const events = await requestsFor({
       ...NEWS,
-      reason: 'VersionHeld',
+      reason: 'VersionBlocked',
       regarding,
       involvedObjects,
       forOthers: '1.1.0 has failed',
     });
     expect(events).toMatchObject([
-      { involvedObject: WEB, message: 'ClusterRolloutBudget fleet VersionHeld: 1.1.0 has failed' },
+      { involvedObject: WEB, message: 'ClusterRolloutBudget fleet VersionBlocked: 1.1.0 has failed' },
     ]);
   });
 

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import { continueVersion } from '../../../../client/actions/writes/budgetWrites.ts';
 import { objectOf } from '../../../support/objects.ts';
 
-const version = (name: string, held: boolean, failed = 1) => ({
+const version = (name: string, blocked: boolean, failed = 1) => ({
   image: 'registry.example/app',
   version: name,
-  held,
+  blocked,
   failed,
 });
 const budget = objectOf('RolloutBudget', {

@@ -37,11 +37,11 @@ describe('a version that a budget is to go on with', () => {
     'rollout.kuberik.com/continue': '1.2.0',
     'rollout.kuberik.com/continue-request': 'r 2026-03-04T10:00:00Z sre',
   };
-  const budget = (handledRequest: string, held: boolean) =>
+  const budget = (handledRequest: string, blocked: boolean) =>
     objectOf('RolloutBudget', {
       metadata: { namespace: 'shop', name: 'fleet', annotations: REQUEST },
       spec: {} as never,
-      status: { handledRequest, versions: [{ version: '1.2.0', image: 'app', failed: 1, held }] } as never,
+      status: { handledRequest, versions: [{ version: '1.2.0', image: 'app', failed: 1, blocked }] } as never,
     });
 
   it.each([
