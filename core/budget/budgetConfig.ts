@@ -5,7 +5,7 @@ import { parseDuration } from '../kube/duration.ts';
 /** The parsed spec of a budget. */
 export interface BudgetConfig {
   maxConcurrent: number;
-  /** Absent if failures hold no Rollout. */
+  /** Absent if failures block no version. */
   maxFailures?: number;
   /** Milliseconds. */
   cooldown: number;
@@ -15,7 +15,7 @@ export interface BudgetConfig {
   order?: { label: string; values: readonly string[] };
   /**
    * Whether failed manual deployments count. In a ClusterRolloutBudget they don't: a deployment that requested no slot
-   * must not hold Rollouts of other namespaces.
+   * must not block Rollouts of other namespaces.
    */
   countsManual: boolean;
 }

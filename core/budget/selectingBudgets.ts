@@ -42,7 +42,7 @@ export function namespaceSelectorOf(budget: Budget): ClusterRolloutBudget['spec'
 
 /**
  * Whether the budget selects the Rollout. A budget with an invalid selector selects every Rollout, so that no
- * deployment starts that it was meant to hold.
+ * deployment starts that it was meant to block.
  */
 export function selects(
   budget: Budget,

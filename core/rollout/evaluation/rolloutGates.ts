@@ -1,6 +1,6 @@
 /**
- * The versions that the RolloutGates of a Rollout let through, and those that they reject.
- * Clients see each upstream Rollout of `spec.after` as a RolloutGate with `allowedVersions`.
+ * The versions that the RolloutGates of a Rollout let through, and those that they reject. An upstream Rollout of
+ * `spec.after` counts as a RolloutGate with `allowedVersions`.
  */
 import { GATE_UNTIL, SCHEDULE_KIND_LABEL, SCHEDULE_NAME_LABEL } from '../../../api/annotations.ts';
 import { READY } from '../../../api/conditions.ts';
