@@ -8,13 +8,7 @@ import type { NamespacedName } from '../api/kubernetes.ts';
 import type { ClusterReader, HookCall } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { boundLabel } from '../core/binding/bindingSpec.ts';
-import {
-  isLabelledBefore,
-  listOfGatesLabelledBefore,
-  reachesBeyond,
-  type SelectingGates,
-  selectingGateLists,
-} from '../core/gate/gateSelection.ts';
+import { reachesBeyond, type SelectingGates, selectingGateLists } from '../core/gate/gateSelection.ts';
 import { byRefKey, refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { inParallel } from './inParallel.ts';
@@ -70,29 +64,16 @@ export async function listSelecting(
   namespace: string,
   cluster: ClusterReader,
 ): Promise<{ gates: Gate[]; isTruncated: boolean }> {
-  return readLists(selectingGateLists(namespace), cluster);
-}
-
-async function readLists(refs: ReturnType<typeof selectingGateLists>, cluster: ClusterReader) {
   const limits = { atMost: LIMITS.selectingGates, maxBytes: LIMITS.selectingGatesBytes };
+  const refs = selectingGateLists(namespace);
   const lists = await Promise.all(refs.map((list) => cluster.listAtMost<Gate>({ ...list, ...limits })));
   return { gates: lists.flatMap(({ listed }) => listed), isTruncated: lists.some(({ isTruncated }) => isTruncated) };
 }
 
-/**
- * These Gates and those labelled by the version before, with the labels of the Namespace if one selects by them.
- * @param related the Gates that Metacontroller sent with a Rollout. Those labelled before are among them, so that a
- * release needs no list of them: the list is for webhooks.
- */
-export async function readSelectors(
-  namespace: string,
-  cluster: ClusterReader,
-  related?: readonly Gate[],
-): Promise<SelectingGates> {
-  const lists = [...selectingGateLists(namespace), ...(related ? [] : [listOfGatesLabelledBefore()])];
-  const listed = await readLists(lists, cluster);
-  const gates = [...listed.gates, ...(related ?? []).filter(isLabelledBefore)];
-  return { ...listed, gates, namespaceLabels: await labelsSelectedBy(gates, namespace, cluster) };
+/** These Gates, with the labels of the Namespace if one selects by them. */
+export async function readSelectors(namespace: string, cluster: ClusterReader): Promise<SelectingGates> {
+  const listed = await listSelecting(namespace, cluster);
+  return { ...listed, namespaceLabels: await labelsSelectedBy(listed.gates, namespace, cluster) };
 }
 
 /** The labels of the Namespace; none if no Gate selects by them. */

@@ -51,19 +51,6 @@ export function listOfGatesBeyond(): GateList {
   return { ...GATES, labelSelector: selectorOf(BEYOND) };
 }
 
-/**
- * The list of Gates that select Rollouts alone and have the labels of the version before, which gave them no
- * SELECTS_LABEL. Their decorator adds it within ten minutes after an upgrade; until then they must hold too.
- */
-export function listOfGatesLabelledBefore(): GateList {
-  return { ...GATES, labelSelector: `${SELECTS_ROLLOUTS_LABEL},!${SELECTS_LABEL}` };
-}
-
-/** Whether `listOfGatesLabelledBefore` has the Gate. */
-export function isLabelledBefore({ metadata: { labels = {} } }: Gate): boolean {
-  return SELECTS_ROLLOUTS_LABEL in labels && !(SELECTS_LABEL in labels);
-}
-
 function selectorOf(reach: Reach): string {
   return `${SELECTS_LABEL} in (${reach},${ROLLOUTS_ALONE[reach]})`;
 }

@@ -109,7 +109,7 @@ async function withLiveBlockers(draft: Draft, call: HookCall): Promise<Draft> {
   if (!draft.plan.needs.has('blockers') && carried.length === 0) return draft;
   const { observed } = draft;
   const { namespace = '' } = observed.rollout.metadata;
-  const selectors = await readSelectors(namespace, call.cluster, [...observed.gates.values()]);
+  const selectors = await readSelectors(namespace, call.cluster);
   const unbound = draftOf({ ...observed, carried, ...(await readBlockers(observed, selectors, call)) }, call);
   if (!unbound.plan.needs.has('blockers') && !unbound.plan.needs.has('bindings')) return unbound;
   return draftOf({ ...unbound.observed, ...(await readBound(unbound.observed, selectors, call)) }, call);

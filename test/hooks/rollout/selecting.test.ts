@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../core/limits.ts';
 import { imagePolicy, rollout } from './call.ts';
-import { deployed, labelledBefore, selecting, sync } from './sync.ts';
+import { deployed, selecting, sync } from './sync.ts';
 
 const production = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a', labels: { env: 'production' } } };
 const everywhere = { namespaceSelector: { matchLabels: { env: 'production' } } };
@@ -37,17 +37,6 @@ describe('a closed Gate that selects the Rollout', () => {
       expect(resyncAfterSeconds).toBe(15);
     }
   });
-});
-
-it.each<[string, Parameters<typeof selecting>]>([
-  ['of its own namespace', ['weekend', 'opened']],
-  ['of another one', ['weekend', 'opened', everywhere, 'ops']],
-])('a Gate %s with the labels of the version before holds it, closed and not yet so in the cache', async (_, gate) => {
-  const [opened, closed] = [selecting(...gate), selecting(gate[0], 'closed', gate[2], gate[3])].map(labelledBefore);
-  const objects = [closed!, production];
-  const { tags, status } = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), opened!], { objects });
-  expect(tags).toEqual(['1.0.0']);
-  expect(blocked(status)?.message).toContain("weekend' is closed");
 });
 
 it.each([

@@ -23,12 +23,6 @@ export function selecting(name: string, state: 'opened' | 'closed', selects: obj
   };
 }
 
-/** The Gate with the labels of the version before. */
-export function labelledBefore(gate: ReturnType<typeof selecting>) {
-  const { 'gate.fluxcd.io/selects': _added, ...labels } = gate.metadata.labels;
-  return { ...gate, metadata: { ...gate.metadata, labels } };
-}
-
 /** By resource; of several Gates the last one. */
 export async function rules(spec: Parameters<typeof rollout>[0], cluster: Around = {}, name = 'app') {
   const all = await allRules(spec, cluster, name);

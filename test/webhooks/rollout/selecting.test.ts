@@ -5,7 +5,7 @@ import type { Rollout, RolloutSpec } from '../../../api/types.ts';
 import { boundLabel } from '../../../core/binding/bindingSpec.ts';
 import { validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { rollout } from '../../hooks/rollout/call.ts';
-import { freeze, labelledBefore, selecting } from '../../hooks/rollout/sync.ts';
+import { freeze, selecting } from '../../hooks/rollout/sync.ts';
 import { kubeObject, namespaceOf } from '../../support/objects.ts';
 import { admitted } from './call.ts';
 
@@ -55,13 +55,6 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
       allowed: false,
       message: expect.stringContaining("Gate 'ops/weekend' is closed"),
     });
-  });
-
-  it.each([
-    ['of its own namespace', selecting('weekend', 'closed', selects)],
-    ['of another one', selecting('weekend', 'closed', { ...selects, namespaceSelector: {} }, 'ops')],
-  ])('denies it while a Gate %s still has the labels of the version before', async (_, gate) => {
-    expect(await decide(labelled({}), held, [labelledBefore(gate)])).toMatchObject({ allowed: false });
   });
 
   it.each<[string, Rollout, Rollout]>([
