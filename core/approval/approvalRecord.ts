@@ -91,9 +91,6 @@ export interface ApprovalRecord {
   changes: RuleChange[];
 }
 
-/** The longest possible record: 64 approvals with the longest names and reasons in the widest script. */
-const MAX_RECORD_CHARACTERS = 196_608;
-
 /** The text of a record; equal records have equal texts. undefined if the record is empty. */
 export function formatApprovals({ given, changes }: ApprovalRecord): string | undefined {
   if (given.length === 0 && changes.length === 0) return undefined;
@@ -117,7 +114,7 @@ export function recordedOn(object: Pick<KubeObject, 'metadata'> | undefined, key
 
 /** The record in a text, without entries that the webhook did not write. */
 export function parseApprovals(text: string | undefined): ApprovalRecord {
-  const { given, changes = [] } = (parseRecord(text, MAX_RECORD_CHARACTERS) ?? {}) as Record<string, unknown>;
+  const { given, changes = [] } = (parseRecord(text) ?? {}) as Record<string, unknown>;
   if (!Array.isArray(given) || !Array.isArray(changes)) return { given: [], changes: [] };
   return { given: given.flatMap(approvalOf).slice(-LIMITS.approvals), changes: changes.flatMap(changeOf) };
 }

@@ -66,9 +66,6 @@ type RequestTimes = Partial<Record<GateAction, EpochMs>>;
 export const REQUESTED_AT_KEYS: Record<GateAction, string> = { open: OPEN_REQUESTED_AT, close: CLOSE_REQUESTED_AT };
 export const REASON_KEYS: Record<GateAction, string> = { open: OPEN_REASON, close: CLOSE_REASON };
 
-/** The longest possible record, with the longest reasons and user names. */
-const MAX_RECORD_CHARACTERS = 65_536;
-
 /** A timestamp no further ahead than this means now: the clocks of laptops, API server and hooks differ. */
 export const CLOCK_TOLERANCE_MS = 60_000;
 
@@ -185,7 +182,7 @@ export function formatAcceptedRequests({ current, planned, handled, seen = {}, r
 
 /** The requests in a text of ACCEPTED_REQUEST; undefined if the webhook did not write it. */
 export function parseAcceptedRequests(text: string | undefined): GateRequests | undefined {
-  const record = parseRecord(text, MAX_RECORD_CHARACTERS);
+  const record = parseRecord(text);
   if (!isMap(record)) return undefined;
   const entry = (key: string) => childOf(record, key) as Entry;
   const times = (key: string) => {

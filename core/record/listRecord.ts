@@ -22,8 +22,6 @@ type Spec = RolloutGate['spec'];
 
 /** Entries of a record. Together with the largest record of approvals they fit into the annotations of an object. */
 const MAX_ENTRIES = 32;
-/** Characters of a record: more than any record of the webhook has. */
-const MAX_LENGTH = 65_536;
 
 /**
  * The entries after a write.
@@ -69,7 +67,7 @@ export function formatListed(record: readonly ListEntry[]): string | undefined {
 
 /** The entries of a record; an entry that the webhook didn't write counts as none. */
 export function parseListed(text: string | undefined): ListEntry[] {
-  const entries = parseRecord(text, MAX_LENGTH);
+  const entries = parseRecord(text);
   return Array.isArray(entries) ? entries.slice(-MAX_ENTRIES).flatMap(entryOf) : [];
 }
 

@@ -17,9 +17,6 @@ interface PinRecord extends StoredChange {
   from?: string;
 }
 
-/** Characters of a record: more than any record of the webhook has. */
-const MAX_LENGTH = 8192;
-
 /** The text of the annotation PIN_RECORD after a write by `user`; undefined if there was never a pin. */
 export function nextPinRecord(
   rollout: Rollout,
@@ -64,7 +61,7 @@ export function scheduledBy({ metadata, spec }: Gate): StoredChange | undefined 
 
 /** A record; undefined for a text that the webhook didn't write. */
 function parse(text: string | undefined): PinRecord | undefined {
-  const entry = parseRecord(text, MAX_LENGTH) as Entry;
+  const entry = parseRecord(text) as Entry;
   const changed = changedByOf(entry);
   return changed && { ...textsOf(entry, 'version', 'from'), ...storedEntry(changed) };
 }

@@ -44,9 +44,12 @@ export function storedEntry<T extends { at: EpochMs }>(entry: T): Omit<T, 'at'> 
   return { ...entry, at: formatTime(entry.at) };
 }
 
+/** Characters of a record: more than 64 approvals with the longest names and reasons in the widest script have. */
+const MAX_RECORD_CHARACTERS = 196_608;
+
 /** The JSON value of a record; undefined for text that is no JSON, or longer than any record of the webhook. */
-export function parseRecord(text: string | undefined, maxLength: number): unknown {
-  if (!text || text.length > maxLength) return undefined;
+export function parseRecord(text: string | undefined): unknown {
+  if (!text || text.length > MAX_RECORD_CHARACTERS) return undefined;
   try {
     return JSON.parse(text);
   } catch {

@@ -32,8 +32,9 @@ describe('a signature', () => {
 });
 
 it('text that is no JSON, or too long, is no record', () => {
-  expect(parseRecord('[1]', 3)).toEqual([1]);
-  expect(parseRecord('[12]', 3)).toBeUndefined();
-  expect(parseRecord('[', 3)).toBeUndefined();
-  expect(parseRecord(undefined, 3)).toBeUndefined();
+  const ofLength = (characters: number) => JSON.stringify('x'.repeat(characters - 2));
+  expect(parseRecord(ofLength(196_608))).toHaveLength(196_606);
+  expect(parseRecord(ofLength(196_609))).toBeUndefined();
+  expect(parseRecord('[')).toBeUndefined();
+  expect(parseRecord(undefined)).toBeUndefined();
 });
