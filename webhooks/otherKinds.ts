@@ -18,7 +18,7 @@ export const mutateRolloutBudget: AdmissionHandler = async (request, { now }) =>
   const before = (request.oldObject ?? undefined) as Budget | undefined;
   const problem = continueProblem(sent, before);
   if (problem) return denied('invalid', `${sent.kind} '${sent.metadata.name}' is not valid: ${problemText(problem)}`);
-  const object = recordContinue(sent, before, { uid: request.uid, user: request.userInfo.username }, now);
+  const object = recordContinue(sent, before, request, now);
   const [text, stored] = [sent, before].map((each) => each?.metadata.annotations?.[CONTINUE_REQUEST]);
   const warnings = text !== undefined && text !== stored ? [IGNORED_RECORD] : [];
   return object === sent ? allowed(warnings) : { allowed: true, object, warnings };

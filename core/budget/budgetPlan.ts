@@ -80,7 +80,7 @@ export function planBudget(budget: Budget, observed: ObservedRollouts, now: Epoc
     unknown: config.order ? unknownBefore(fleet, waiting) : [],
     blocked: versions.filter((each) => each.blocked && isOneOf(requested)(versionOf(each))),
   };
-  const handledRequest = continueRequest?.uid ?? before.handledRequest;
+  const handledRequest = continueRequest?.id ?? before.handledRequest;
   const status = withRevision(budget, {
     ...(handledRequest && { handledRequest }),
     selected: outcome.selected,

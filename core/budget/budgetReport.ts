@@ -156,7 +156,7 @@ export function slotEvents(before: Slot, { slot, freed }: SlotResult): NewEvent[
   return [warning('SlotOverdue', `${long}: it counts as failed, and its slot is free`)];
 }
 
-export function continueEvent({ version, by, uid }: ContinueRequest, hasContinued: boolean): NewEvent {
+export function continueEvent({ version, by, id }: ContinueRequest, hasContinued: boolean): NewEvent {
   const message = hasContinued
     ? `${by} continued version ${version}: its failures so far are excused`
     : `${by} requested to continue version ${version}, which has no known failure: nothing changes`;
@@ -164,7 +164,7 @@ export function continueEvent({ version, by, uid }: ContinueRequest, hasContinue
     type: 'Normal',
     reason: hasContinued ? 'VersionContinued' : 'ContinueIgnored',
     message,
-    about: uid,
+    about: id,
     forOthers: `Version ${version} continues`,
   };
 }

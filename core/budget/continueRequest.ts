@@ -2,39 +2,39 @@
  * `rollout.kuberik.com/continue` on a budget: the request to continue a version despite its failures. The webhook
  * records the user. A request takes effect once.
  */
+import type { AdmissionRequest } from '../../api/admission.ts';
 import { CONTINUE, CONTINUE_REQUEST } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget } from '../../api/types.ts';
 import { annotate } from '../kube/annotate.ts';
 import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { isLegalTag } from '../kube/tag.ts';
-import { formatTime, parseTime } from '../kube/time.ts';
+import {
+  type Entry,
+  newRequest,
+  parseRecord,
+  type RecordedRequest,
+  requestInEntry,
+  storedEntry,
+} from '../record/record.ts';
 
 /** The most characters of an image, a colon and a tag. */
 const MAX_VERSION = 1024;
-const MAX_USER = 512;
 /** Characters of the value in a denial. */
 const MAX_QUOTED_CHARACTERS = 128;
 /** A repository with its port, or `ImagePolicy <namespace>/<name>` while the image is unknown. */
 const IMAGE = /^[\w .:@/[\]-]*$/;
 
-export interface ContinueRequest {
+export interface ContinueRequest extends RecordedRequest {
   /** `1.2.0`, or `image:1.2.0`. */
   version: string;
-  by: string;
-  at: EpochMs;
-  /** Uid of the admission request. */
-  uid: string;
 }
 
 /** The request in the annotation; undefined if there is none, or no record of its user. */
 function continueRequest({ metadata }: Budget): ContinueRequest | undefined {
   const version = metadata.annotations?.[CONTINUE];
-  const [, uid, time, by] =
-    /^(\S{1,128}) (\S{1,64}) (.{1,512})$/.exec(metadata.annotations?.[CONTINUE_REQUEST] ?? '') ?? [];
-  const at = parseTime(time);
-  if (!version || version.length > MAX_VERSION || !uid || !by || at === undefined) return undefined;
-  return { version, uid, by, at };
+  const request = requestInEntry(parseRecord(metadata.annotations?.[CONTINUE_REQUEST]) as Entry);
+  return version && version.length <= MAX_VERSION && request ? { version, ...request } : undefined;
 }
 
 /** The problem of a `continue` that names no version. Versions are `<tag>`, or `<image>:<tag>` as in the status. */
@@ -56,20 +56,20 @@ export function isImage(text: string): boolean {
 /** The `continue` request that has not taken effect yet. */
 export function pendingContinue(budget: Budget): ContinueRequest | undefined {
   const request = continueRequest(budget);
-  return request && request.uid !== budget.status?.handledRequest ? request : undefined;
+  return request && request.id !== budget.status?.handledRequest ? request : undefined;
 }
 
 /** Whether the `continue` annotation no longer has an effect. */
 export function isUsed(budget: Budget): boolean {
   const request = continueRequest(budget);
-  return request !== undefined && request.uid === budget.status?.handledRequest;
+  return request !== undefined && request.id === budget.status?.handledRequest;
 }
 
 /** The budget with a record of the write's request, if it is new. A record that a client writes doesn't count. */
 export function recordContinue(
   budget: Budget,
   before: Budget | undefined,
-  request: { uid: string; user: string },
+  request: Pick<AdmissionRequest, 'uid' | 'userInfo'>,
   now: EpochMs,
 ): Budget {
   const requested = budget.metadata.annotations?.[CONTINUE];
@@ -77,6 +77,5 @@ export function recordContinue(
   if (requested === before?.metadata.annotations?.[CONTINUE]) {
     return annotate(budget, CONTINUE_REQUEST, before.metadata.annotations[CONTINUE_REQUEST]);
   }
-  const user = request.user.replace(/[\r\n]/g, ' ').slice(0, MAX_USER);
-  return annotate(budget, CONTINUE_REQUEST, `${request.uid} ${formatTime(now)} ${user}`);
+  return annotate(budget, CONTINUE_REQUEST, JSON.stringify(storedEntry(newRequest(request, now))));
 }

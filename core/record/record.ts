@@ -3,6 +3,7 @@
  * only the webhook writes.
  */
 
+import type { AdmissionRequest } from '../../api/admission.ts';
 import {
   APPROVE_FOR_REASON,
   APPROVE_REASON,
@@ -64,7 +65,28 @@ export function changedByOf(entry: Entry): ChangedBy | undefined {
   const { by, at } = entry ?? {};
   const time = parseTime(typeof at === 'string' ? at : undefined);
   if (typeof by !== 'string' || time === undefined) return undefined;
-  return { by, at: time, ...textsOf(entry, 'reason') };
+  return { by: by.slice(0, MAX_USER), at: time, ...textsOf(entry, 'reason') };
+}
+
+/** The record of a request that takes effect once. */
+export interface RecordedRequest extends ChangedBy {
+  /** Uid of the admission request that made it. */
+  id: string;
+}
+
+/** The record of the request that a write makes. */
+export function newRequest(
+  { uid, userInfo }: Pick<AdmissionRequest, 'uid' | 'userInfo'>,
+  now: EpochMs,
+): RecordedRequest {
+  return { id: uid, ...newChange(userInfo.username, undefined, now) };
+}
+
+/** The request in an entry; undefined for an entry that the webhook didn't write. */
+export function requestInEntry(entry: Entry): RecordedRequest | undefined {
+  const changed = changedByOf(entry);
+  const { id } = textsOf(entry, 'id');
+  return changed && id ? { id, ...changed } : undefined;
 }
 
 /** The fields of an entry with these names that are strings. */

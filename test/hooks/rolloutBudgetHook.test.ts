@@ -156,7 +156,7 @@ describe('the labels of a budget', () => {
   it('and the request to continue, once it was acted on', async () => {
     const annotations = {
       'rollout.kuberik.com/continue': '1.1.0',
-      'rollout.kuberik.com/continue-request': `uid-1 ${AT} alice`,
+      'rollout.kuberik.com/continue-request': JSON.stringify({ id: 'uid-1', by: 'alice', at: AT }),
     };
     expect(await labels(budget({}, {}, { annotations }))).toEqual({ attachments: [] });
     expect(await labels(budget({}, { handledRequest: 'uid-1' }, { annotations }))).toMatchObject({

@@ -7,6 +7,7 @@ import { write } from './gate/call.ts';
 const CONTINUE = 'rollout.kuberik.com/continue';
 const RECORD = 'rollout.kuberik.com/continue-request';
 const AT = '2026-03-01T12:00:00Z';
+const recorded = (id: string, by: string) => JSON.stringify({ id, by, at: AT });
 const OURS = `${RECORD} is written by the webhook: your change of it is ignored`;
 
 const budget = (annotations: Record<string, string> = {}) => {
@@ -16,12 +17,12 @@ const budget = (annotations: Record<string, string> = {}) => {
 
 it.each<[string, Record<string, string>, Record<string, string>, string[]]>([
   ['a request', { [CONTINUE]: '1.2.0' }, {}, []],
-  ['a request in another’s name', { [CONTINUE]: '1.2.0', [RECORD]: `uid-9 ${AT} bob` }, {}, [OURS]],
-  ['a record alone', { [RECORD]: `uid-9 ${AT} bob` }, {}, [OURS]],
+  ['a request in another’s name', { [CONTINUE]: '1.2.0', [RECORD]: recorded('uid-9', 'bob') }, {}, [OURS]],
+  ['a record alone', { [RECORD]: recorded('uid-9', 'bob') }, {}, [OURS]],
   [
     'a record that stays',
-    { [CONTINUE]: '1.2.0', [RECORD]: `uid-0 ${AT} alice` },
-    { [CONTINUE]: '1.2.0', [RECORD]: `uid-0 ${AT} alice` },
+    { [CONTINUE]: '1.2.0', [RECORD]: recorded('uid-0', 'alice') },
+    { [CONTINUE]: '1.2.0', [RECORD]: recorded('uid-0', 'alice') },
     [],
   ],
 ])('%s is allowed, with a Warning about dropped text', async (_, annotations, before, told) => {

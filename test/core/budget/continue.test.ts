@@ -11,13 +11,14 @@ const budget = (annotations: Record<string, string>, handledRequest?: string) =>
   });
 const CONTINUE = 'rollout.kuberik.com/continue';
 const RECORD = 'rollout.kuberik.com/continue-request';
-const alice = { uid: 'uid-1', user: 'alice' };
+const alice = { uid: 'uid-1', userInfo: { username: 'alice' } };
+const recorded = (id: string, by: string, at = '2026-03-01T12:00:00Z') => JSON.stringify({ id, by, at });
 
 describe('the record of the user who continues', () => {
   it('names the user, and is acted on once', () => {
     const asked = recordContinue(budget({ [CONTINUE]: '1.2.0' }), budget({}), alice, NOW);
-    expect(asked.metadata.annotations?.[RECORD]).toBe('uid-1 2026-03-01T12:00:00Z alice');
-    expect(pendingContinue(asked)).toEqual({ version: '1.2.0', uid: 'uid-1', by: 'alice', at: NOW });
+    expect(asked.metadata.annotations?.[RECORD]).toBe(recorded('uid-1', 'alice'));
+    expect(pendingContinue(asked)).toEqual({ version: '1.2.0', id: 'uid-1', by: 'alice', at: NOW });
     const done = { ...asked, status: { handledRequest: 'uid-1' } };
     expect(pendingContinue(done)).toBeUndefined();
     expect(isUsed(done)).toBe(true);
@@ -26,16 +27,16 @@ describe('the record of the user who continues', () => {
   it.each([
     [
       'of one that stays',
-      budget({ [CONTINUE]: '1.2.0', [RECORD]: 'uid-0 2026-03-01T11:00:00Z bob' }),
-      'uid-0 2026-03-01T11:00:00Z bob',
+      budget({ [CONTINUE]: '1.2.0', [RECORD]: recorded('uid-0', 'bob', '2026-03-01T11:00:00Z') }),
+      recorded('uid-0', 'bob', '2026-03-01T11:00:00Z'),
     ],
   ])('and texts in it are the webhook’s alone: %s', (_, before, expected) => {
-    const forged = budget({ [CONTINUE]: '1.2.0', [RECORD]: 'uid-9 2026-03-01T12:00:00Z root' });
+    const forged = budget({ [CONTINUE]: '1.2.0', [RECORD]: recorded('uid-9', 'root') });
     expect(recordContinue(forged, before, alice, NOW).metadata.annotations?.[RECORD]).toBe(expected);
   });
 
   it('is removed with the request, and never exists without it', () => {
-    const forged = budget({ [RECORD]: 'uid-9 2026-03-01T12:00:00Z root' });
+    const forged = budget({ [RECORD]: recorded('uid-9', 'root') });
     expect(recordContinue(forged, undefined, alice, NOW).metadata.annotations).toBeUndefined();
     expect(pendingContinue(budget({ [CONTINUE]: '1.2.0' }))).toBeUndefined();
   });

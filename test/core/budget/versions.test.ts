@@ -130,7 +130,7 @@ describe('failures', () => {
   it('are excused by a user once; as many new ones hold again', () => {
     const annotations = {
       'rollout.kuberik.com/continue': '1.1.0',
-      'rollout.kuberik.com/continue-request': `uid-1 ${AT} alice`,
+      'rollout.kuberik.com/continue-request': JSON.stringify({ id: 'uid-1', by: 'alice', at: AT }),
     };
     const before = plan(budget(spec), [failed('a'), failed('b'), waits]).status;
     const said = plan(budget(spec, { ...before, slots: [] }, annotations), [failed('a'), failed('b'), waits]);
@@ -172,7 +172,7 @@ describe('failures', () => {
   it('that aren’t known are not excused', () => {
     const annotations = {
       'rollout.kuberik.com/continue': '9.9.9',
-      'rollout.kuberik.com/continue-request': `uid-1 ${AT} alice`,
+      'rollout.kuberik.com/continue-request': JSON.stringify({ id: 'uid-1', by: 'alice', at: AT }),
     };
     const { status, events } = plan(budget(spec, undefined, annotations), [waits]);
     expect(status.handledRequest).toBe('uid-1');

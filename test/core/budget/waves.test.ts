@@ -53,7 +53,7 @@ describe('waves', () => {
   it('continue after an excused failure, until it is retried', () => {
     const annotations = {
       'rollout.kuberik.com/continue': '1.1.0',
-      'rollout.kuberik.com/continue-request': `uid-1 ${AT} alice`,
+      'rollout.kuberik.com/continue-request': JSON.stringify({ id: 'uid-1', by: 'alice', at: AT }),
     };
     const canary = (...history: string[]) => rollout('c', { ring: 'canary', history });
     const waits = asking('e', 'eu', ['1.1.0']);

@@ -136,7 +136,7 @@ export const BUDGETS: Record<string, () => Input> = {
   '256 kB of continue': () => {
     const annotations = {
       'rollout.kuberik.com/continue': text(120, '1.'),
-      'rollout.kuberik.com/continue-request': text(120, 'a '),
+      'rollout.kuberik.com/continue-request': JSON.stringify({ id: text(60), by: text(60), at: AT }),
     };
     const about = budget({}, {}, annotations);
     const body = review(about, about, { userInfo: { username: text(1) } });

@@ -35,7 +35,7 @@ describe('a Flux object that was resumed', () => {
 describe('a version that a budget is to go on with', () => {
   const REQUEST = {
     'rollout.kuberik.com/continue': '1.2.0',
-    'rollout.kuberik.com/continue-request': 'r 2026-03-04T10:00:00Z sre',
+    'rollout.kuberik.com/continue-request': '{"id":"r","by":"sre","at":"2026-03-04T10:00:00Z"}',
   };
   const budget = (handledRequest: string, blocked: boolean) =>
     objectOf('RolloutBudget', {
