@@ -64,24 +64,11 @@ export const ONE_SHOT = [
   RETRY,
 ] as const;
 /**
- * On Rollouts, written by the webhook: the admission request that set each one-shot annotation. See
+ * On Rollouts, written by the webhook: the user who set each one-shot annotation, when, and in which admission request.
+ * With `notBy: requester` the approvals of these users and of the one in `pin` do not count. See
  * core/rollout/evaluation/rolloutRequests.ts.
  */
 export const REQUEST = 'rollout.kuberik.com/request';
-/**
- * On Rollouts, written by the webhook: the authenticated user of the newest request or of the newest
- * `spec.wantedVersion`, while it waits.
- */
-export const REQUESTED_BY = 'rollout.kuberik.com/requested-by';
-/** On Rollouts, written by the webhook: when the user in `requested-by` made the request, RFC 3339. */
-export const REQUESTED_AT = 'rollout.kuberik.com/requested-at';
-
-/**
- * On Rollouts, written by the webhook: the user of each request, by `wantedVersion`, `force-deploy` or `bypass-gates`;
- * with `notBy: requester` their approvals do not count. A request without an entry belongs to `requested-by`. See
- * core/rollout/evaluation/rolloutRequests.ts.
- */
-export const REQUESTERS = 'rollout.kuberik.com/requesters';
 
 /**
  * On RolloutGates with `spec.approvals`: the version that the writer approves. The webhook removes it and keeps a
@@ -226,8 +213,8 @@ export const BOUND_LABEL_SUFFIX = 'rollout.kuberik.com/bound';
 /** On budgets, once: `1.2.0` or `<image>:1.2.0`, whose failures are excused. */
 export const CONTINUE = 'rollout.kuberik.com/continue';
 /**
- * On budgets, written by the webhook: the admission request that set `rollout.kuberik.com/continue`, with time and
- * user. Other text is ignored, with a Warning.
+ * On budgets, written by the webhook: the user who set `rollout.kuberik.com/continue`, when, and in which admission
+ * request. Other text is ignored, with a Warning.
  */
 export const CONTINUE_REQUEST = 'rollout.kuberik.com/continue-request';
 /**

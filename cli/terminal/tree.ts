@@ -101,9 +101,9 @@ function problemLines({ state, causes: [cause] }: Application, style: Style): st
 }
 
 function requestedText({ waiting }: Application, style: Style): string {
-  const { by, at } = waiting?.requested ?? {};
-  if (!by) return '';
-  return style.faint(` (requested by ${by}${at ? ` ${style.ago(at)}` : ''})`);
+  if (!waiting?.requested) return '';
+  const { by, at } = waiting.requested;
+  return style.faint(` (requested by ${by} ${style.ago(at)})`);
 }
 
 function runsText(runs: DeploymentView, style: Style): string {

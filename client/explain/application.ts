@@ -131,8 +131,8 @@ export interface FailureView {
 /** The next version, which waits. */
 export interface WaitingVersion {
   version: string;
-  /** The user's request: user, time and reason, if known. */
-  requested?: { by?: string; at?: string; reason?: string };
+  /** The user who requested it, and the time, if known. */
+  requested?: { by: string; at: string };
   /** When the Rollout first discovered the version. */
   firstSeen?: string;
 }

@@ -189,7 +189,7 @@ function newHead(
     isUnblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed' && trigger !== 'Rollback',
   });
   const image = imageOfReleases(rollout, imagePolicy);
-  const requestedBy = isManual ? requesterOf(rollout, tag).by : undefined;
+  const requestedBy = isManual ? requesterOf(rollout, tag)?.by : undefined;
   const approvals = storedPermissions(versionGates.permissions, requiredApprovals, rolloutGates, tag);
   const bypass = bypassRecord(rollout, versionGates.bypassed);
   const recordsHealth = config.bakes && trigger !== 'InitialVersion';

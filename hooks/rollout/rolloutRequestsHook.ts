@@ -3,12 +3,10 @@
  * handled, and repairs the label by which HealthChecks find the Rollout, which the webhook sets.
  * The composite of Rollouts can't: it writes only its parent's status.
  */
-import { REQUESTED_AT } from '../../api/annotations.ts';
 import type { DecoratorResponse } from '../../api/metacontroller.ts';
 import type { Rollout } from '../../api/types.ts';
 import { watchesLabel } from '../../core/health/association.ts';
-import { parseTime } from '../../core/kube/time.ts';
-import { requestIdsOf, usedAnnotations } from '../../core/rollout/evaluation/rolloutRequests.ts';
+import { recordedRequests, usedAnnotations } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, repairedLabels, requeueByAge } from '../hook.ts';
 
 /**
@@ -27,8 +25,9 @@ export const rolloutRequestsHook: DecoratorHook<Rollout> = {
     const response: DecoratorResponse = { attachments: [], ...repairedLabels(rollout, watchesLabel(rollout)) };
     if (used.length > 0) response.annotations = Object.fromEntries(used.map((annotation) => [annotation, null]));
     if (used.length > 0) response.resyncAfterSeconds = CONFLICT_REQUEUE_SECONDS;
-    else if (Object.keys(requestIdsOf(rollout.metadata.annotations)).length > 0) {
-      const requested = parseTime(rollout.metadata.annotations?.[REQUESTED_AT]) ?? 0;
+    const requests = Object.values(recordedRequests(rollout.metadata.annotations));
+    if (used.length === 0 && requests.length > 0) {
+      const requested = Math.max(...requests.map((request) => request?.at ?? 0));
       response.resyncAfterSeconds ??= requeueByAge(now - requested, SHORTEST_REQUEUE_SECONDS, LONGEST_REQUEUE_SECONDS);
     }
     return response;

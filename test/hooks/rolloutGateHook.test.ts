@@ -6,6 +6,7 @@ import { fakeHookCall } from '../../dev/fakes/ports.ts';
 import { controller, decorating } from '../../dev/fakes/requests.ts';
 import { rolloutGateHook } from '../../hooks/rolloutGateHook.ts';
 import { objectOf } from '../support/objects.ts';
+import { requestedBy } from '../support/requestRecords.ts';
 
 const P = 'rollout.kuberik.com/';
 const T = (time: string) => `2026-03-01T${time}Z`;
@@ -82,7 +83,7 @@ describe('the status of a RolloutGate', () => {
 
   it('reports the requester and the writer', async () => {
     const carol = { version: '1.1.0', by: 'carol', at: T('10:06:00') };
-    const rollout = rolloutOf({ [`${P}force-deploy`]: '1.1.0', [`${P}requesters`]: '{"force-deploy":"bob"}' });
+    const rollout = rolloutOf({ [`${P}force-deploy`]: '1.1.0', ...requestedBy({ 'force-deploy': 'bob' }) });
     const rule: Rule = { required: 2, notBy: ['requester', 'author'] };
     const { status } = await sync(gateOf(rule, { given: [alice, bob, carol] }), T('10:10:00'), rollout);
     const [version] = status?.approvals?.versions ?? [];
@@ -95,7 +96,7 @@ describe('the status of a RolloutGate', () => {
   });
 
   it.each([
-    ['Carol', { [`${P}requesters`]: '{"force-deploy":"bob"}' }, 'requested it'],
+    ['Carol', requestedBy({ 'force-deploy': 'bob' }), 'requested it'],
     [undefined, {}, 'the authors of the release are unknown'],
   ])('names in the Event why an approval does not count, with authors %s', async (authors, requesters, why) => {
     const requested = rolloutOf({ [`${P}force-deploy`]: '1.1.0', ...requesters });
@@ -131,7 +132,7 @@ describe('the status of a RolloutGate', () => {
     });
 
     it('uses the current requester if the version is to be deployed again', async () => {
-      const again = { [`${P}force-deploy`]: '1.1.0', [`${P}requesters`]: '{"force-deploy":"alice"}' };
+      const again = { [`${P}force-deploy`]: '1.1.0', ...requestedBy({ 'force-deploy': 'alice' }) };
       const rollout = deployed({ history: [{ ...entry, requestedBy: 'bob' }] }, again);
       expect(await versionOf(rollout)).toMatchObject({ count: 1, aside: ['alice requested it'] });
     });

@@ -21,7 +21,7 @@ export function Path({ application }: { application: Application }) {
           <Node icon="release" tone={waiting ? 'held' : 'good'} title={version} isVersion>
             {waiting ? (
               <span>
-                {waiting.requested ? `requested${waiting.requested.by ? ` by ${waiting.requested.by}` : ''} ` : 'seen '}
+                {waiting.requested ? `requested by ${waiting.requested.by} ` : 'seen '}
                 <Ago time={waiting.requested?.at ?? waiting.firstSeen} />
               </span>
             ) : pinned ? (

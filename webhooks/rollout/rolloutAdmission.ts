@@ -1,18 +1,13 @@
 /** Admission of Rollouts: records the users of requests, and denies invalid specs. */
-import type { AdmissionRequest } from '../../api/admission.ts';
 import {
   BYPASS_FOR,
   BYPASSED_GATES,
   DEPLOY_MESSAGE,
   DEPLOY_USER,
   FORCE_DEPLOY,
-  ONE_SHOT,
   PIN_RECORD,
   REASON,
   REQUEST,
-  REQUESTED_AT,
-  REQUESTED_BY,
-  REQUESTERS,
 } from '../../api/annotations.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
@@ -23,17 +18,8 @@ import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { tagProblems } from '../../core/kube/tag.ts';
-import { formatTime } from '../../core/kube/time.ts';
 import { nextPinRecord } from '../../core/record/pinAndSchedule.ts';
-import {
-  formatRequestIds,
-  NAME_A_VERSION,
-  nextRequesters,
-  parseRequestIds,
-  type RequestIds,
-  requestKey,
-  requestsOf,
-} from '../../core/rollout/evaluation/rolloutRequests.ts';
+import { NAME_A_VERSION, nextRequestRecord, requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { forbiddenProblems, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/specProblems.ts';
 import { upstreamName, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { readUpstream } from '../../live/objectReads.ts';
@@ -54,16 +40,10 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   const bypassFor = sent.metadata.annotations?.[BYPASS_FOR];
   const { rollout, cancelled } = withoutOlderForceDeploy(annotate(withOwnStatus, BYPASS_FOR, undefined), before);
   const user = request.userInfo.username;
-  const { ids, hasNewRequest } = requestIds(rollout, before, request);
-  const old = before?.metadata.annotations;
-  const isRequester = decidesRequester(rollout, before, hasNewRequest);
   const requested = annotateAll(rollout, {
-    [REQUEST]: formatRequestIds(ids) || undefined,
-    [REQUESTERS]: nextRequesters(rollout, before, user),
+    [REQUEST]: nextRequestRecord(rollout, before, request, call.now),
     [PIN_RECORD]: nextPinRecord(rollout, before, user, call.now),
     [REASON]: undefined,
-    [REQUESTED_BY]: isRequester ? user : old?.[REQUESTED_BY],
-    [REQUESTED_AT]: isRequester ? formatTime(call.now) : old?.[REQUESTED_AT],
   });
   const bypass = await bypassOf(requested, before, bypassFor, request, call);
   if (bypass.denial) return deny(bypass.denial, request, call);
@@ -115,42 +95,6 @@ function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { 
   );
   const rollout = withdrawn.reduce<Rollout>((object, annotation) => annotate(object, annotation, undefined), sent);
   return { rollout, cancelled: waiting };
-}
-
-/**
- * Whether the user of this write is the requester of the next deployment. A waiting force-deploy or pinned version
- * keeps its requester, even if other users request other versions.
- */
-function decidesRequester(rollout: Rollout, before: Rollout | undefined, hasNewRequest: boolean): boolean {
-  const pins = changesWantedVersion(rollout, before) && rollout.spec?.wantedVersion;
-  if (pins || isNewAnnotation(rollout, before, FORCE_DEPLOY)) return true;
-  if (before && requestsOf(before).forceDeploy !== undefined) return false;
-  return changesWantedVersion(rollout, before) || (hasNewRequest && !isPinPending(rollout));
-}
-
-function isPinPending({ spec, status }: Rollout): boolean {
-  return Boolean(spec?.wantedVersion) && spec?.wantedVersion !== status?.history?.[0]?.version.tag;
-}
-
-/**
- * The ids of the pending requests. A new or changed annotation gets the id of this admission request; others keep
- * theirs, even if the write contains another text.
- */
-function requestIds(rollout: Rollout, before: Rollout | undefined, { uid }: AdmissionRequest) {
-  const old = before?.metadata.annotations;
-  const oldIds = parseRequestIds(old?.[REQUEST]);
-  const ids: RequestIds = {};
-  let hasNewRequest = false;
-  for (const annotation of ONE_SHOT) {
-    const value = rollout.metadata.annotations?.[annotation];
-    if (value === undefined) continue;
-    const key = requestKey(annotation);
-    const isChanged = value !== old?.[annotation];
-    if (isChanged) hasNewRequest = true;
-    const id = isChanged ? uid : oldIds[key];
-    if (id !== undefined) ids[key] = id;
-  }
-  return { ids, hasNewRequest };
 }
 
 export const validateRollout: AdmissionHandler = async (request, call) => {

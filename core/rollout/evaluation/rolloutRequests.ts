@@ -1,8 +1,9 @@
 /**
  * One-shot annotations on a Rollout.
- * The webhook records for each the uid of the admission request that set it. A plan acts on each uid once and records
- * it in `status.handledRequest`; then the decorator removes the annotation.
+ * The webhook records for each its user, and the uid of the admission request that set it. A plan acts on each uid once
+ * and records it in `status.handledRequest`; then the decorator removes the annotation.
  */
+import type { AdmissionRequest } from '../../../api/admission.ts';
 import {
   BYPASS_ROLLOUT_GATES,
   DEPLOY_MESSAGE,
@@ -10,15 +11,24 @@ import {
   FORCE_DEPLOY,
   ONE_SHOT,
   REQUEST,
-  REQUESTED_AT,
-  REQUESTED_BY,
-  REQUESTERS,
   RETRY,
   ROLLOUT_PREFIX,
   UNBLOCK_FAILED,
 } from '../../../api/annotations.ts';
+import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Rollout, VersionInfo } from '../../../api/types.ts';
-import { withoutEmpty } from '../../kube/json.ts';
+import { childOf, withoutEmpty } from '../../kube/json.ts';
+import { formatTime } from '../../kube/time.ts';
+import { pinRecordOf } from '../../record/pinAndSchedule.ts';
+import {
+  type Entry,
+  newRequest,
+  parseRecord,
+  type RecordedRequest,
+  requestInEntry,
+  type StoredChange,
+  storedEntry,
+} from '../../record/record.ts';
 
 /** One-shot annotations whose value is a version. */
 export const NAME_A_VERSION = [FORCE_DEPLOY, BYPASS_ROLLOUT_GATES] as const;
@@ -55,7 +65,7 @@ export function newRequests(rollout: Rollout, before: Rollout | undefined): NewR
 }
 
 /** The uid of the admission request that made each request. */
-export type RequestIds = Partial<Record<RequestKey, string>>;
+type RequestIds = Partial<Record<RequestKey, string>>;
 
 type Annotations = Readonly<Record<string, string>>;
 
@@ -64,29 +74,41 @@ export function requestKey(annotation: OneShot): RequestKey {
   return annotation.slice(ROLLOUT_PREFIX.length) as RequestKey;
 }
 
-/** The ids in a text `<key>=<admission uid>,…`; parts of another form are left out. */
-export function parseRequestIds(text: string | undefined): RequestIds {
-  const entries = (text ?? '').split(',').map((part) => part.split('='));
-  return Object.fromEntries(entries.filter(([key, id, ...rest]) => key && id && rest.length === 0));
+/** The records of the requests whose annotations are set; undefined for a request that no webhook has seen. */
+export function recordedRequests(
+  annotations: Annotations | undefined,
+): Partial<Record<RequestKey, RecordedRequest | undefined>> {
+  const record = parseRecord(annotations?.[REQUEST]);
+  const keys = ONE_SHOT.filter((annotation) => annotations?.[annotation] !== undefined).map(requestKey);
+  return Object.fromEntries(keys.map((key) => [key, requestInEntry(childOf(record, key) as Entry)]));
 }
 
-/** The text of the ids, the reverse of `parseRequestIds`; equal ids have equal texts. */
-export function formatRequestIds(ids: Readonly<RequestIds>): string {
-  return Object.entries(ids)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, id]) => `${key}=${id}`)
-    .join(',');
+/**
+ * The text of the annotation REQUEST after a write; undefined without requests. A new or changed annotation is a
+ * request of this write. Others keep their record, whatever text the write contains.
+ */
+export function nextRequestRecord(
+  rollout: Rollout,
+  before: Rollout | undefined,
+  request: Pick<AdmissionRequest, 'uid' | 'userInfo'>,
+  now: EpochMs,
+): string | undefined {
+  const old = before?.metadata.annotations;
+  const known = recordedRequests(old);
+  const records = ONE_SHOT.flatMap((annotation) => {
+    const value = rollout.metadata.annotations?.[annotation];
+    if (value === undefined) return [];
+    const key = requestKey(annotation);
+    const record = value === old?.[annotation] ? known[key] : newRequest(request, now);
+    return record ? [[key, storedEntry(record)] as const] : [];
+  });
+  return records.length > 0 ? JSON.stringify(Object.fromEntries(records)) : undefined;
 }
 
 /** The ids of the requests whose annotations are set. */
-export function requestIdsOf(annotations: Annotations | undefined): RequestIds {
-  const noted = parseRequestIds(annotations?.[REQUEST]);
-  const ids: RequestIds = {};
-  for (const annotation of ONE_SHOT) {
-    const key = requestKey(annotation);
-    if (annotations?.[annotation] !== undefined) ids[key] = noted[key] ?? UNSEEN;
-  }
-  return ids;
+function requestIdsOf(annotations: Annotations | undefined): RequestIds {
+  const recorded = Object.entries(recordedRequests(annotations));
+  return Object.fromEntries(recorded.map(([key, record]) => [key, record?.id ?? UNSEEN]));
 }
 
 /** The requests in the annotations of a Rollout that have not taken effect. */
@@ -191,30 +213,18 @@ export function unknownBypass({ bypassGates }: Requests, available: readonly Ver
   return available.some(({ tag }) => tag === bypassGates) ? undefined : bypassGates;
 }
 
-// The requester of a version. The webhook records the user of each request in an annotation of JSON, because
-// `requested-by` has only the user of the newest request.
+// The requester of a version.
 
 const PARTS = ['wantedVersion', 'force-deploy', 'bypass-gates'] as const;
 type Part = (typeof PARTS)[number];
 
-/** The text of the annotation REQUESTERS after a write by `user`; undefined if nothing requests a version. */
-export function nextRequesters(rollout: Rollout, before: Rollout | undefined, user: string): string | undefined {
-  const [now, old] = [requestedVersions(rollout), before && requestedVersions(before)];
-  const users = PARTS.flatMap((part) => {
-    if (now[part] === undefined) return [];
-    const by = now[part] === old?.[part] ? before && userOf(before, part) : user;
-    return by === undefined ? [] : [[part, by] as const];
-  });
-  return users.length > 0 ? JSON.stringify(Object.fromEntries(users)) : undefined;
-}
+/** The user who requested a deployment, and the time. */
+type Requester = Pick<StoredChange, 'by' | 'at'>;
 
-/** The user who requested a deployment of this version, and the time. A pin comes before a force-deploy. */
-export function requesterOf(rollout: Rollout, version: string): { by?: string; at?: string } {
+/** The requester of this version; undefined if there is none or no record. A pin comes before a force-deploy. */
+export function requesterOf(rollout: Rollout, version: string): Requester | undefined {
   const part = partsRequesting(rollout, version).find((each) => each !== 'bypass-gates');
-  const by = part && userOf(rollout, part);
-  if (by === undefined) return {};
-  const { [REQUESTED_BY]: newest, [REQUESTED_AT]: at } = rollout.metadata.annotations ?? {};
-  return { by, ...(by === newest && at && { at }) };
+  return part && recordedRequester(rollout, part);
 }
 
 /** A request for a version, and its user if that is known. */
@@ -233,15 +243,15 @@ const WHERE: Record<Part, string> = {
 /** All requests for this version, including those that only bypass RolloutGates. */
 export function versionRequests(rollout: Rollout, version: string): VersionRequest[] {
   return partsRequesting(rollout, version).map((part) => {
-    const by = userOf(rollout, part);
+    const by = recordedRequester(rollout, part)?.by;
     return { where: WHERE[part], ...(by !== undefined && { by }) };
   });
 }
 
 /** The request for a version that waits: `requested by alice at …`; empty if the requester is unknown. */
 export function requestedText(rollout: Rollout, version: string): string {
-  const { by, at } = requesterOf(rollout, version);
-  return by ? `requested by ${by}${at ? ` at ${at}` : ''}` : '';
+  const requester = requesterOf(rollout, version);
+  return requester ? `requested by ${requester.by} at ${requester.at}` : '';
 }
 
 function partsRequesting(rollout: Rollout, version: string): Part[] {
@@ -254,25 +264,11 @@ function partsRequesting(rollout: Rollout, version: string): Part[] {
   return PARTS.filter((part) => requested[part] === version);
 }
 
-/** The user of a request. Without a record it is the newest requester, whose own approval must not count. */
-function userOf(rollout: Rollout, part: Part): string | undefined {
-  return usersOf(rollout)[part] ?? rollout.metadata.annotations?.[REQUESTED_BY];
-}
-
-function requestedVersions({ metadata, spec }: Rollout): Record<Part, string | undefined> {
-  return {
-    wantedVersion: spec?.wantedVersion || undefined,
-    'force-deploy': metadata.annotations?.[FORCE_DEPLOY],
-    'bypass-gates': metadata.annotations?.[BYPASS_ROLLOUT_GATES],
-  };
-}
-
-function usersOf({ metadata }: Rollout): Partial<Record<Part, string>> {
-  try {
-    const users: Record<string, unknown> = JSON.parse(metadata.annotations?.[REQUESTERS] ?? '{}') ?? {};
-    const texts = PARTS.flatMap((part) => (typeof users[part] === 'string' ? [[part, users[part]] as const] : []));
-    return Object.fromEntries(texts);
-  } catch {
-    return {};
+function recordedRequester(rollout: Rollout, part: Part): Requester | undefined {
+  if (part === 'wantedVersion') {
+    const pin = pinRecordOf(rollout);
+    return pin && { by: pin.by, at: pin.at };
   }
+  const request = recordedRequests(rollout.metadata.annotations)[part];
+  return request && { by: request.by, at: formatTime(request.at) };
 }

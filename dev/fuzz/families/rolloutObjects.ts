@@ -144,7 +144,7 @@ export function objectsOf(of: State, input: RolloutCase, generation: number) {
   const { policy, available, history, bakes, onFailure, health } = input;
   const at = timestamp(DEPLOYED);
   const annotations: Record<string, string> = {};
-  const request: string[] = [];
+  const records: Record<string, object> = {};
   const requests = {
     'force-deploy': of.forceDeploy,
     'bypass-gates': of.bypassGates,
@@ -154,15 +154,12 @@ export function objectsOf(of: State, input: RolloutCase, generation: number) {
   for (const [key, value] of Object.entries(requests)) {
     if (value === undefined) continue;
     annotations[`rollout.kuberik.com/${key}`] = value;
-    request.push(`${key}=r-${value}`);
+    records[key] = { id: `r-${value}`, by: REQUESTER, at };
   }
-  if (request.length > 0) annotations['rollout.kuberik.com/request'] = request.join(',');
-  const by = REQUESTER;
-  annotations['rollout.kuberik.com/requesters'] = JSON.stringify({
-    wantedVersion: by,
-    'force-deploy': by,
-    'bypass-gates': by,
-  });
+  annotations['rollout.kuberik.com/request'] = JSON.stringify(records);
+  if (of.wantedVersion !== undefined) {
+    annotations['rollout.kuberik.com/pin'] = JSON.stringify({ version: of.wantedVersion, by: REQUESTER, at });
+  }
   const entries = history.map(({ tag: version, bakeStatus, rolledBackFrom, image, namesCheck }, i) => ({
     id: history.length - i,
     version: { tag: version },

@@ -12,13 +12,15 @@ const decorate = <Target>(hook: DecoratorHook<Target>, target: unknown) =>
   hook.sync(decorating(target as KubeObject), fakeCall().call);
 
 describe('rollout-requests', () => {
+  const record = (id: string, at = NOW) => ({ id, by: 'alice', at: formatTime(at) });
+
   it('removes exactly the used requests, and requeues until they are gone', async () => {
     const unlabelled = rollout({}, { handledRequest: { retry: 'r1', 'force-deploy': 'r1' } });
     const asked = labelAll(unlabelled, { 'rollout.kuberik.com/watches': 'none' });
     asked.metadata.annotations = {
       'rollout.kuberik.com/retry': '',
       'rollout.kuberik.com/force-deploy': '1.0.0',
-      'rollout.kuberik.com/request': 'retry=r1,force-deploy=r2',
+      'rollout.kuberik.com/request': JSON.stringify({ retry: record('r1'), 'force-deploy': record('r2') }),
       'example.com/mine': 'stays',
     };
     expect(await decorate(rolloutRequestsHook, asked)).toEqual({
@@ -40,8 +42,9 @@ describe('rollout-requests', () => {
       const asked = labelAll(rollout({}), { 'rollout.kuberik.com/watches': 'none' });
       asked.metadata.annotations = {
         'rollout.kuberik.com/force-deploy': '1.0.0',
-        'rollout.kuberik.com/request': 'x',
-        ...(requestedAt !== undefined && { 'rollout.kuberik.com/requested-at': formatTime(requestedAt) }),
+        ...(requestedAt !== undefined && {
+          'rollout.kuberik.com/request': JSON.stringify({ 'force-deploy': record('r1', requestedAt) }),
+        }),
       };
       expect(await decorate(rolloutRequestsHook, asked)).toEqual({ attachments: [], resyncAfterSeconds: seconds });
     },

@@ -38,7 +38,7 @@ const wanted = (deployUser: string, more: object = {}) =>
       annotations: {
         'rollout.kuberik.com/deploy-user': deployUser,
         'rollout.kuberik.com/force-deploy': '1.1.0',
-        'rollout.kuberik.com/request': 'force-deploy=uid-1,deploy-user=uid-1',
+        'rollout.kuberik.com/request': JSON.stringify({ 'force-deploy': { id: 'uid-1', by: 'sre', at: AT } }),
       },
     },
     status: {

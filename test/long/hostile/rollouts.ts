@@ -151,8 +151,9 @@ export const ROLLOUTS: Record<string, () => Input> = {
     const named = { metadata: { name: 'r-1', annotations: { 'rollout.kuberik.com/force-deploy': '9.9.9' } } };
     return written('rollout', rollout(named), rollout({ metadata: { name: 'r-1' } }), [...objects, ...gates]);
   },
-  '256 kB of request ids': () => {
-    const request = times(9000, (i) => `k${i}=uid-uid-uid-${i}`).join(',');
+  '180 kB of requests': () => {
+    const record = { id: 'uid-uid-uid', by: 'alice', at: AT };
+    const request = JSON.stringify(Object.fromEntries(times(3000, (i) => [`k${i}`, record])));
     const annotations = { 'rollout.kuberik.com/request': request, 'rollout.kuberik.com/retry': '' };
     return written('rollout', rollout({ metadata: { annotations } }), rollout({ metadata: { annotations } }));
   },

@@ -1,16 +1,17 @@
 /** docs/reference/writes.md, W47 and W48: which version a bypass on a Rollout is for. */
 import { describe, expect, it } from 'vitest';
-import { BYPASS_FOR, BYPASS_ROLLOUT_GATES, FORCE_DEPLOY, REQUESTERS } from '../../../api/annotations.ts';
+import { BYPASS_FOR, BYPASS_ROLLOUT_GATES, FORCE_DEPLOY } from '../../../api/annotations.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { rollout } from '../../hooks/rollout/call.ts';
+import { pinnedBy, requestedBy } from '../../support/requestRecords.ts';
 import { AT_7, ask, binding, entry, GATES, HOTFIX, own, REASON, T } from './bypass.ts';
 import { admitted, annotated } from './call.ts';
 
 describe('a bypass is for the version that its write names', () => {
   const PENDING: RolloutStatus = { ...AT_7, pendingVersion: '1.5.0' };
-  const BY_DEVELOPER = { [REQUESTERS]: JSON.stringify({ wantedVersion: 'developer', 'force-deploy': 'developer' }) };
+  const BY_DEVELOPER = { ...requestedBy({ 'force-deploy': 'developer' }), ...pinnedBy('developer', '6.6.6') };
   const EVIL = { [FORCE_DEPLOY]: '0.9.0-evil', ...BY_DEVELOPER };
   const pinned = { ...own, wantedVersion: '6.6.6' };
   const past = (version: string) => `${version} (8) ${T}: team-a/bound,team-a/own`;
@@ -55,7 +56,7 @@ describe('a bypass is for the version that its write names', () => {
     ],
     [
       'and not, with a reason alone, for a candidate for which somebody else bypasses RolloutGates',
-      annotated({ [BYPASS_ROLLOUT_GATES]: '1.5.0', [REQUESTERS]: '{"bypass-gates":"developer"}' }, own, PENDING),
+      annotated({ [BYPASS_ROLLOUT_GATES]: '1.5.0', ...requestedBy({ 'bypass-gates': 'developer' }) }, own, PENDING),
       REASON,
       ['1.5.0, which developer requested (rollout.kuberik.com/bypass-gates)'],
     ],
@@ -133,8 +134,8 @@ describe('a bypass is for the version that its write names', () => {
     ],
     [
       'that its author asked for before',
-      annotated({ [FORCE_DEPLOY]: '1.7.0', [REQUESTERS]: '{"force-deploy":"sre"}' }, own, AT_7),
-      annotated({ [FORCE_DEPLOY]: '1.7.0', [REQUESTERS]: '{"force-deploy":"sre"}', ...REASON }, own, AT_7),
+      annotated({ [FORCE_DEPLOY]: '1.7.0', ...requestedBy({ 'force-deploy': 'sre' }) }, own, AT_7),
+      annotated({ [FORCE_DEPLOY]: '1.7.0', ...requestedBy({ 'force-deploy': 'sre' }), ...REASON }, own, AT_7),
       past('1.7.0'),
     ],
     [

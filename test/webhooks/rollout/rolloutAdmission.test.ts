@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { REQUEST } from '../../../api/annotations.ts';
 import type { AnyObject } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';
 import { formatTime } from '../../../core/kube/time.ts';
@@ -11,58 +12,40 @@ import { admitted, annotated, P, stored, type Write } from './call.ts';
 const AT = formatTime(NOW);
 
 describe('mutate/rollout', () => {
-  it('gives a new request the id of its admission request, and records the user', async () => {
+  const BY_ALICE = { by: 'alice', at: AT };
+
+  it('records user, time and admission request of a new request', async () => {
     expect(await stored({ object: annotated({ [`${P}retry`]: '' }), old: rollout({}) })).toEqual({
       [`${P}retry`]: '',
-      [`${P}request`]: 'retry=req-1',
-      [`${P}requested-by`]: 'alice',
-      [`${P}requested-at`]: AT,
+      [REQUEST]: JSON.stringify({ retry: { id: 'req-1', ...BY_ALICE } }),
     });
   });
 
-  it('keeps the id of an unchanged request, and drops that of a removed one', async () => {
+  it('keeps the record of an unchanged request, and drops that of a removed one', async () => {
+    const [forced, retried] = ['a', 'b'].map((id) => ({ id, by: 'alice', at: '2026-01-01T00:00:00Z' }));
     const old = annotated({
       [`${P}retry`]: '',
       [`${P}force-deploy`]: '1.0.0',
-      [`${P}request`]: 'force-deploy=a,retry=b',
-      [`${P}requested-by`]: 'alice',
+      [REQUEST]: JSON.stringify({ 'force-deploy': forced, retry: retried }),
     });
     const next = annotated({ [`${P}force-deploy`]: '1.0.0' });
     expect(await stored({ object: next, old, user: 'metacontroller', uid: 'req-2' })).toEqual({
       [`${P}force-deploy`]: '1.0.0',
-      [`${P}request`]: 'force-deploy=a',
-      [`${P}requested-by`]: 'alice',
-      [`${P}requesters`]: '{"force-deploy":"alice"}',
+      [REQUEST]: JSON.stringify({ 'force-deploy': forced }),
     });
     const other = annotated({ ...old.metadata.annotations, [`${P}force-deploy`]: '2.0.0' });
     expect(await stored({ object: other, old, user: 'bob', uid: 'req-3' })).toMatchObject({
-      [`${P}request`]: 'force-deploy=req-3,retry=b',
-      [`${P}requested-by`]: 'bob',
+      [REQUEST]: JSON.stringify({ 'force-deploy': { id: 'req-3', by: 'bob', at: AT }, retry: retried }),
     });
   });
 
-  it('accepts neither an id nor a requester from a user', async () => {
-    const next = annotated({ [`${P}request`]: 'retry=forged', [`${P}requested-by`]: 'root', [`${P}retry`]: '' });
+  it('accepts no record from a user', async () => {
+    const forged = { [REQUEST]: JSON.stringify({ retry: { id: 'forged', by: 'root', at: AT } }) };
+    const next = annotated({ ...forged, [`${P}retry`]: '' });
     expect(await stored({ object: next, user: 'mallory' })).toMatchObject({
-      [`${P}request`]: 'retry=req-1',
-      [`${P}requested-by`]: 'mallory',
+      [REQUEST]: JSON.stringify({ retry: { id: 'req-1', by: 'mallory', at: AT } }),
     });
-    const nothingAsked = annotated({ [`${P}request`]: 'retry=forged', [`${P}requested-by`]: 'root' });
-    expect(await stored({ object: nothingAsked, old: rollout({}) })).toBeUndefined();
-  });
-
-  it('of a pin that waits does not become another request, made meanwhile', async () => {
-    const status = { history: [{ version: { tag: '1.1.0' }, timestamp: AT }] };
-    const noted = { [`${P}requested-by`]: 'alice', [`${P}requested-at`]: '2026-01-01T00:00:00Z' };
-    const old = annotated(noted, { wantedVersion: '1.0.0' }, status);
-    const asks = (version: string) =>
-      stored({
-        object: annotated({ ...noted, [`${P}retry`]: '' }, { wantedVersion: version }, status),
-        old,
-        user: 'bob',
-      });
-    expect(await asks('1.0.0')).toMatchObject(noted);
-    expect(await asks('1.2.0')).toMatchObject({ [`${P}requested-by`]: 'bob', [`${P}requested-at`]: AT });
+    expect(await stored({ object: annotated(forged), old: rollout({}) })).toBeUndefined();
   });
 
   it('changes nothing in a second call', async () => {

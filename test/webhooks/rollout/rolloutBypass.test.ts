@@ -7,7 +7,6 @@ import {
   BYPASSED_GATES,
   REASON as PIN_REASON,
   PIN_RECORD,
-  REQUESTERS,
 } from '../../../api/annotations.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
@@ -16,6 +15,7 @@ import { mutate } from '../../../dev/sim/apiServer/admission.ts';
 import { reviewOf } from '../../../webhooks/response.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
+import { pinnedBy } from '../../support/requestRecords.ts';
 import { AT_7, ask, binding, entry, GATES, gateOf, HOTFIX, own, REASON, T } from './bypass.ts';
 import { annotated, P } from './call.ts';
 
@@ -267,7 +267,7 @@ describe('another webhook that changes the Rollout after ours', () => {
   const underWay = { history: [{ ...entry(8, '1.5.0', ''), bakeStatus: 'Deploying' as const }, entry(7, '1.4.0')] };
   const NEXT = [{ tag: '1.6.0' }];
   const waiting = { availableReleases: [{ tag: '1.5.0' }, ...NEXT], releaseCandidates: NEXT, pendingVersion: '1.6.0' };
-  const other = { [REQUESTERS]: JSON.stringify({ wantedVersion: 'developer' }) };
+  const other = pinnedBy('developer', '1.5.0');
 
   it.each<[what: string, kept: string, text: string, next: Rollout, before: Rollout]>([
     [

@@ -7,6 +7,7 @@ import { compile } from '../../../dev/sim/apiServer/cel.ts';
 import { mutateRolloutGate } from '../../../webhooks/rolloutGate/rolloutGateAdmission.ts';
 import { object } from '../../hooks/rollout/call.ts';
 import { objectIn } from '../../manifests/files.ts';
+import { requestedBy } from '../../support/requestRecords.ts';
 import { write } from '../gate/call.ts';
 
 const P = 'rollout.kuberik.com/';
@@ -115,7 +116,7 @@ describe('an approval', () => {
 
   it('of the requester is recorded, with a Warning that it does not count', async () => {
     const rule: Rule = { required: 2, notBy: ['requester'] };
-    const rollout = app({ [`${P}force-deploy`]: '1.1.0', [`${P}requesters`]: '{"force-deploy":"alice"}' });
+    const rollout = app({ [`${P}force-deploy`]: '1.1.0', ...requestedBy({ 'force-deploy': 'alice' }) });
     const { warnings } = await approve({ [`${P}approve`]: '1.1.0' }, { rule, old: gate({}, rule), rollout });
     expect(warnings).toEqual(['you requested 1.1.0, so your approval does not count (spec.approvals.notBy)']);
   });

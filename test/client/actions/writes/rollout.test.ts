@@ -14,6 +14,7 @@ import {
   withdrawRequest,
 } from '../../../../client/actions/writes/rolloutWrites.ts';
 import { objectOf } from '../../../support/objects.ts';
+import { pinnedBy, requestedBy } from '../../../support/requestRecords.ts';
 
 const NOW = Date.parse('2026-11-25T10:00:00Z');
 
@@ -135,7 +136,7 @@ describe('a bypass', () => {
   it('without a version is for the pending one, unless a user requested it', () => {
     const pending = { history: arrived, pendingVersion: '1.5.1' };
     expect(said(bypassWaiting(rollout({ status: pending }), 'INC-42', NOW))).toContain('bypass-for=1.5.1');
-    const annotations = { 'rollout.kuberik.com/requesters': '{"wantedVersion":"developer"}' };
+    const annotations = pinnedBy('developer', '1.5.1');
     const theirs = rollout({ status: pending, spec: { wantedVersion: '1.5.1' }, annotations });
     expect(said(bypassWaiting(theirs, 'INC-42', NOW))).toMatch(
       /^wrong: developer requested 1\.5\.1, .* to bypass the Gates for that version, name it/,
@@ -273,7 +274,7 @@ describe('a request that is withdrawn', () => {
 
   it('ignores a completed rollback, and advises about a pin', () => {
     expect(said(withdrawRequest(rollout(), undefined))).toMatch(/has no pending request for a version/);
-    const done = { 'rollout.kuberik.com/request': 'force-deploy=u', ...FORCE };
+    const done = { ...requestedBy({ 'force-deploy': 'sre' }, { id: 'u' }), ...FORCE };
     const handled = { handledRequest: { 'force-deploy': 'u' } };
     expect(said(withdrawRequest(rollout({ annotations: done, status: handled }), undefined))).toMatch(
       /no pending request/,

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DEPLOY_USER, FORCE_DEPLOY, REQUEST, RETRY, UNBLOCK_FAILED } from '../../../../api/annotations.ts';
 import {
-  formatRequestIds,
   handledRequests,
-  parseRequestIds,
+  recordedRequests,
   requestsOf,
   usedAnnotations,
 } from '../../../../core/rollout/evaluation/rolloutRequests.ts';
@@ -14,10 +13,15 @@ function rollout(annotations: Record<string, string>, handledRequest: Record<str
   return { ...base, metadata: { ...base.metadata, annotations } };
 }
 
+const recorded = (ids: Record<string, string>) => {
+  const records = Object.entries(ids).map(([key, id]) => [key, { id, by: 'alice', at: '2026-03-01T11:00:00Z' }]);
+  return { [REQUEST]: JSON.stringify(Object.fromEntries(records)) };
+};
+
 describe('one-shot requests', () => {
   it('are open until their id is recorded', () => {
     const asked = rollout(
-      { [RETRY]: '', [FORCE_DEPLOY]: '1.0.0', [REQUEST]: 'retry=a,force-deploy=b' },
+      { [RETRY]: '', [FORCE_DEPLOY]: '1.0.0', ...recorded({ retry: 'a', 'force-deploy': 'b' }) },
       { retry: 'a' },
     );
     expect(requestsOf(asked)).toMatchObject({ retry: false, forceDeploy: '1.0.0', pending: ['force-deploy'] });
@@ -25,7 +29,7 @@ describe('one-shot requests', () => {
   });
 
   it('are new again with a new id', () => {
-    const again = rollout({ [RETRY]: '', [REQUEST]: 'retry=b' }, { retry: 'a' });
+    const again = rollout({ [RETRY]: '', ...recorded({ retry: 'b' }) }, { retry: 'a' });
     expect(requestsOf(again).retry).toBe(true);
     expect(usedAnnotations(again)).toEqual([]);
   });
@@ -43,16 +47,14 @@ describe('one-shot requests', () => {
   });
 
   it('are removed with their annotation', () => {
-    const one = rollout({ [RETRY]: '', [REQUEST]: 'retry=b' }, { retry: 'a', 'force-deploy': 'x' });
+    const one = rollout({ [RETRY]: '', ...recorded({ retry: 'b' }) }, { retry: 'a', 'force-deploy': 'x' });
     expect(handledRequests(one, new Set())).toEqual({ retry: 'a' });
     expect(handledRequests(one, new Set(['retry']))).toEqual({ retry: 'b' });
     expect(handledRequests(rollout({}, { retry: 'a' }), new Set(['retry']))).toBeUndefined();
   });
 
-  it('are written as text and read back; invalid ids are left out', () => {
-    const ids = { retry: 'a', 'force-deploy': 'b' };
-    expect(formatRequestIds(ids)).toBe('force-deploy=b,retry=a');
-    expect(parseRequestIds(formatRequestIds(ids))).toEqual(ids);
-    expect(parseRequestIds('retry,=x,y=,a=b=c,,ok=1')).toEqual({ ok: '1' });
-  });
+  it.each(['{', 'null', '"retry"', '{"retry":1}', '{"retry":{"id":"a"}}', '{"retry":{"by":"b","at":"2026-03-01"}}'])(
+    'have no record in %s, which the webhook did not write',
+    (text) => expect(recordedRequests({ [RETRY]: '', [REQUEST]: text })).toEqual({ retry: undefined }),
+  );
 });
