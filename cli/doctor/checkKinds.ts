@@ -83,7 +83,7 @@ export function schemaFindings(kind: string, crd: string, served: Schema): Findi
   const older = [...ours].filter((field) => !theirs.has(field));
   const newer = [...theirs].filter((field) => !ours.has(field));
   const olderText = `The CRD of ${kind} is older than this command: it does not have ${firstFew(older, 3)}`;
-  const newerText = `The CRD of ${kind} is newer than this command, which does not know ${firstFew(newer, 3)}`;
+  const newerText = `The CRD of ${kind} is newer than this command, which lacks ${firstFew(newer, 3)}`;
   const upgrade = 'apply the CRDs of the installed version, or use the command of that version';
   const command = `kubectl apply --server-side -f manifests/crds/${crd}.yaml`;
   return [

@@ -180,7 +180,7 @@ describe('a CRD', () => {
       properties: { ...known.properties, spec: { properties: { ...known.properties.spec!.properties, later: {} } } },
     };
     expect(schemaFindings('Gate', 'gates', more)[0]?.text).toMatch(
-      /is newer than this command, which does not know spec\.later/,
+      /is newer than this command, which lacks spec\.later/,
     );
   });
 });
