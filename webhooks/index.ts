@@ -1,5 +1,6 @@
 /** The route table of the admission webhook: `/admission/mutate/<name>` and `/admission/validate/<name>`. */
 import type { AdmissionRequest, AdmissionReview } from '../api/admission.ts';
+import { BYPASS_REASON } from '../api/annotations.ts';
 import type { AnyObject } from '../api/kubernetes.ts';
 import type { DecisionLog, Route, Settings, UnreadBody, WebhookCall } from '../api/ports.ts';
 import { goJsonBytes, isMap } from '../core/kube/json.ts';
@@ -102,9 +103,10 @@ export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: Deci
  * large as a request may be, some of their work takes half a second.
  */
 const LIMITED_BYTES = new Set(['mutate/rollout', 'mutate/rolloutgate', 'mutate/gate', 'mutate/rolloutbudget']);
-/** The limit of manifests/policies/object-sizes.yaml. */
+/** The limits of manifests/policies/object-sizes.yaml, without and with the reason of a bypass. */
 const POLICY_BYTES = 65_536;
-/** More than that, because the policy counts in another way. */
+const POLICY_BYTES_OF_BYPASS = 98_304;
+/** More than both, because the policy counts in another way. */
 const MAX_OWN_BYTES = 131_072;
 
 /**
@@ -119,10 +121,9 @@ function sizeDenial(
   const [bytes, before] = [object, oldObject].map((each) => (each ? ownBytes(each) : 0)) as [number, number];
   if (bytes <= MAX_OWN_BYTES || bytes <= before) return undefined;
   const what = 'spec, annotations, labels, owner references and finalizers take';
-  return denied(
-    'limit',
-    `${what} ${bytes} bytes together, and at most ${POLICY_BYTES} are allowed: make them smaller.`,
-  );
+  const isBypass = object?.metadata.annotations?.[BYPASS_REASON] !== undefined;
+  const most = isBypass ? POLICY_BYTES_OF_BYPASS : POLICY_BYTES;
+  return denied('limit', `${what} ${bytes} bytes together, and at most ${most} are allowed: make them smaller.`);
 }
 
 function ownBytes({ spec, metadata }: AnyObject): number {

@@ -1,6 +1,8 @@
 /** A write of our kinds that the API server's policy of sizes would deny is denied before it is decided. */
 import { expect, it } from 'vitest';
+import { BYPASS_REASON } from '../../api/annotations.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
+import { annotate } from '../../core/kube/annotate.ts';
 import { fakeWebhookCall, SETTINGS } from '../../dev/fakes/ports.ts';
 import { NOW, rollout } from '../core/admission/objects.ts';
 import { gate } from '../core/gate/gate.ts';
@@ -39,6 +41,8 @@ it.each(KINDS)('%s, except in Metacontroller’s writes', async (webhook, stored
   const denial = { allowed: false, message: expect.stringMatching(/take \d+ bytes together, and at most 65536/) };
   expect(await answerTo(webhook, large)).toEqual(denial);
   expect(await answerTo(webhook, larger, large)).toEqual(denial);
+  const bypass = annotate(large, BYPASS_REASON, 'INC-42');
+  expect((await answerTo(webhook, bypass)).message).toMatch(/and at most 98304 are allowed/);
   expect(await answerTo(webhook, large, larger)).toMatchObject({ allowed: true });
   expect(await answerTo(webhook, larger, large, SETTINGS.metacontrollerUser)).toMatchObject({ allowed: true });
 });
