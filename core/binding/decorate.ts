@@ -138,8 +138,10 @@ export function nextBinding(
   if (!hasAllInputs(wanted, inputs)) return { binding: wanted, status: stored?.status };
   const { report, requeueAt } = reportOf(wanted, inputs, now);
   const { report: before, ...others } = stored?.spec ?? {};
-  const isOnlyReport = before !== undefined && sameJson(others, wanted.spec);
-  const due = isOnlyReport ? reportDue(before, report, inputs, now) : undefined;
+  const isOnlyReport = before !== undefined && sameJson(others, wanted.spec) && !sameJson(before, report);
+  // A bypass is reported at once: until then the FluxBinding shows that Gates hold the deployment.
+  const mayWait = isOnlyReport && sameJson(before.bypassing, report.bypassing);
+  const due = mayWait ? reportDue(report, inputs, now) : undefined;
   return {
     binding: { ...wanted, spec: { ...wanted.spec!, report: due === undefined ? report : before! } },
     status: statusWithoutSource(wanted, stored?.status, report, now),
@@ -176,62 +178,19 @@ function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Repo
   return fields.every(({ rollout }) => rollouts.has(rollout)) && refs.every((ref) => gates.has(refKey(ref)));
 }
 
-// When a changed report is written.
-// Each write of a FluxBinding is a sync of everything related (ADR 2), so two kinds of changes wait:
-// - a deployment that Flux has not applied yet: most are applied before a user reads "Waiting". The first one of
-//   a Rollout waits less, because until then the FluxBinding shows that nothing is deployed;
-// - a Gate that has just opened or closed: a freeze writes its suspensions first.
-
 /**
- * The delay from a deployment to its report: longer than a burst of thousands of deployments, whose work the reports
- * would double.
+ * The delay from a deployment or a change of a Gate to its report, because each write of a FluxBinding is a sync of
+ * everything related (ADR 2). In that time Flux applies most deployments, which are then reported with their proof, and
+ * a freeze suspends a thousand objects.
  */
-const DEPLOYMENT_REPORT_DELAY_MS = 600_000;
-/** The delay of a first deployment: one more write of the FluxBinding, once, unless Flux has applied it by then. */
-const FIRST_DEPLOYMENT_REPORT_DELAY_MS = 10_000;
-/** The delay from a change of a Gate to its report. A thousand objects are suspended in less time. */
-const GATE_REPORT_DELAY_MS = 15_000;
+const REPORT_DELAY_MS = 15_000;
 
-/** When the next report has to be written; undefined if it has to be written now. */
-function reportDue(before: Report, next: Report, inputs: ReportInputs, now: EpochMs): EpochMs | undefined {
-  if (!sameJson(urgentPart(before), urgentPart(next))) return undefined;
-  const changes = [...changedRollouts(before, next, inputs), ...changedGates(before, next, inputs, now)];
-  const due = changes.map(({ at, delay }) => (at <= now ? at + delay : now));
-  return due.every((at) => at > now) ? earliestTime(due) : undefined;
-}
-
-interface Change {
-  /** The time of the change; 0 if it is unknown, so that the report is due. */
-  at: EpochMs;
-  /** Milliseconds until the change has to be reported. */
-  delay: number;
-}
-
-/** Changes of deployments that are not in the report yet. */
-function changedRollouts(before: Report, next: Report, { rollouts }: ReportInputs): Change[] {
-  const was = new Map((before.rollouts ?? []).map((each) => [each.rollout, each]));
-  return (next.rollouts ?? []).flatMap((entry) => {
-    const reported = was.get(entry.rollout);
-    if (sameJson(reported, entry)) return [];
-    const [head] = rollouts.get(entry.rollout)?.status?.history ?? [];
-    const delay = reported?.id === undefined ? FIRST_DEPLOYMENT_REPORT_DELAY_MS : DEPLOYMENT_REPORT_DELAY_MS;
-    return [{ at: parseTime(head?.timestamp) ?? 0, delay }];
-  });
-}
-
-/** Changes of Gates. A Gate whose own status does not show the change yet counts as changed now. */
-function changedGates(before: Report, next: Report, { gates }: ReportInputs, now: EpochMs): Change[] {
-  const was = new Map(gatesOfReport(before).map((gate) => [refKey(gate), gate]));
-  return gatesOfReport(next).flatMap((entry) => {
-    if (sameJson(was.get(refKey(entry)), entry)) return [];
-    return [{ at: statusChangedAt(gates.get(refKey(entry)), entry.opened, now), delay: GATE_REPORT_DELAY_MS }];
-  });
-}
-
-/** The part of a report whose changes are written at once: the Rollouts, the Gates, and the bypassing deployments. */
-function urgentPart(report: Report) {
-  const { rollouts = [], bypassing } = report;
-  return { rollouts: rollouts.map(({ rollout }) => rollout), gates: gatesOfReport(report).map(refKey), bypassing };
+/** When a report that changes is due; undefined if it is due now. */
+function reportDue(report: Report, { rollouts, gates }: ReportInputs, now: EpochMs): EpochMs | undefined {
+  const deployed = [...rollouts.values()].map(({ status }) => parseTime(status?.history?.[0]?.timestamp) ?? 0);
+  const changed = gatesOfReport(report).map((gate) => statusChangedAt(gates.get(refKey(gate)), gate.opened, now));
+  const last = Math.max(0, ...deployed, ...changed);
+  return last <= now && now < last + REPORT_DELAY_MS ? last + REPORT_DELAY_MS : undefined;
 }
 
 // The annotations whose write makes the webhook set the managed fields of the object to its deployments.

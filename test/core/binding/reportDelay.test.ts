@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
+import { BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { FluxBindingSpec, Gate, Rollout } from '../../../api/types.ts';
 import { type Report, reportInputsOf } from '../../../core/binding/bindingReport.ts';
 import { makeBinding } from '../../../core/binding/bindingSpec.ts';
 import { nextBinding } from '../../../core/binding/decorate.ts';
+import { annotate } from '../../../core/kube/annotate.ts';
 import { deployment, gate, kustomization, NOW, rollout } from '../admission/objects.ts';
 
 const ago = (seconds: number) => new Date(NOW - seconds * 1000).toISOString();
@@ -27,6 +29,11 @@ function gateOf(opens: boolean, status: 'True' | 'False', secondsAgo: number): G
   return { ...gate('shop/freeze', opens ? { default: 'opened' } : {}), status: { conditions: [condition] } };
 }
 
+/** With a bypass of the closed Gate for its newest deployment. */
+function granted(found: Rollout): Rollout {
+  return annotate(found, BYPASSED_GATES, `1.1.0 (2) ${ago(0)}: shop/freeze`);
+}
+
 interface Row {
   title: string;
   rollout?: Rollout;
@@ -45,10 +52,10 @@ const later = (before: Report, requeueIn: number) => ({ before, report: before, 
 const NONE: Report = { rollouts: [{ rollout: 'my-app' }] };
 
 const rows: Row[] = [
-  { title: 'a deployment that was just made, later', rollout: deployed(0), ...later({ rollouts: one }, 600) },
+  { title: 'a deployment that was just made, later', rollout: deployed(0), ...later({ rollouts: one }, 15) },
   {
-    title: 'one that should have been applied by now',
-    rollout: deployed(600),
+    title: 'one that Flux has not applied within 15 seconds',
+    rollout: deployed(15),
     before: { rollouts: one },
     report: { rollouts: two },
   },
@@ -58,7 +65,7 @@ const rows: Row[] = [
     before: { rollouts: one },
     report: { rollouts: two },
   },
-  { title: 'the first one, which was just made, in ten seconds', rollout: deployed(0), ...later(NONE, 10) },
+  { title: 'the first one, which was just made, later', rollout: deployed(0), ...later(NONE, 15) },
   { title: 'nothing new', rollout: deployed(1), before: { rollouts: two }, report: { rollouts: two } },
   { title: 'the newest deployment, with the FluxBinding itself', rollout: deployed(1), report: { rollouts: two } },
   { title: 'nothing where a Rollout is missing from the inputs', before: { rollouts: one }, report: undefined },
@@ -78,12 +85,20 @@ const rows: Row[] = [
     before: { gates: open },
     report: { gates: shut },
   },
-  { title: 'a Gate that is required only now', gate: gateOf(false, 'False', 1), before: {}, report: { gates: shut } },
   {
-    title: 'a deployment and a Gate, when the first of them is due',
-    rollout: deployed(1),
+    title: 'a deployment and a Gate, when both are due',
+    rollout: deployed(4),
     gate: gateOf(true, 'True', 1),
     ...later({ rollouts: one, gates: shut }, 14),
+  },
+  {
+    title: 'a bypass at once',
+    rollout: granted(deployed(1)),
+    gate: gateOf(false, 'False', 60),
+    before: { rollouts: one, gates: shut },
+    report: { rollouts: two, gates: shut, bypassing: two },
+    // The end of the bypass.
+    requeueIn: 3600,
   },
   {
     title: 'a Gate together with a wait for the applier: at once',
