@@ -71,7 +71,7 @@ export async function listSelecting(
 }
 
 /** These Gates, with the labels of the Namespace if one selects by them. */
-export async function readSelectors(namespace: string, cluster: ClusterReader): Promise<SelectingGates> {
+export async function readSelectingGates(namespace: string, cluster: ClusterReader): Promise<SelectingGates> {
   const listed = await listSelecting(namespace, cluster);
   return { ...listed, namespaceLabels: await labelsSelectedBy(listed.gates, namespace, cluster) };
 }

@@ -25,7 +25,7 @@ import {
 } from '../core/rollout/evaluation/gatesOfRollout.ts';
 import { firstFew } from '../core/text/firstFew.ts';
 import { boundedLine } from '../core/text/oneLine.ts';
-import { listBindableObjects, listBindings, readGates, readSelectors } from '../live/gateReads.ts';
+import { listBindableObjects, listBindings, readGates, readSelectingGates } from '../live/gateReads.ts';
 import { inParallel } from '../live/inParallel.ts';
 import { type AdmissionDecision, allowed, deny, namespaceOf } from './response.ts';
 
@@ -72,8 +72,8 @@ export async function readDroppedClosedGates(
   call: WebhookCall,
 ): Promise<GateResult[]> {
   if (!mayDropGates(rollout, before)) return [];
-  const selectors = await readSelectors(before.metadata.namespace ?? '', call.cluster);
-  return closedAgainstRemoval(await readClosedGates(droppedGates(rollout, before, selectors), call), before);
+  const selectingGates = await readSelectingGates(before.metadata.namespace ?? '', call.cluster);
+  return closedAgainstRemoval(await readClosedGates(droppedGates(rollout, before, selectingGates), call), before);
 }
 
 /** The closed Gates that Rollouts of one namespace require, and the bindings of their objects. */
@@ -82,13 +82,13 @@ async function readClosedGatesAndBindings(
   call: WebhookCall,
 ): Promise<{ closed: GateResult[]; bindings: FluxBinding[] }> {
   const namespace = rollouts[0].metadata.namespace ?? '';
-  const [objects, selectors, stored] = await Promise.all([
+  const [objects, selectingGates, stored] = await Promise.all([
     listBindableObjects(namespace, call.cluster),
-    readSelectors(namespace, call.cluster),
+    readSelectingGates(namespace, call.cluster),
     listBindings(rollouts, call.cluster),
   ]);
-  const bindings = currentBindings(rollouts, objects, stored, selectors, call.settings);
-  return { closed: await readClosedGates(gatesOfRollouts(rollouts, bindings, selectors), call), bindings };
+  const bindings = currentBindings(rollouts, objects, stored, selectingGates, call.settings);
+  return { closed: await readClosedGates(gatesOfRollouts(rollouts, bindings, selectingGates), call), bindings };
 }
 
 // A bypass of closed Gates, or the denial of one.

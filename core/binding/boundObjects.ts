@@ -108,13 +108,13 @@ export function currentBindings(
   rollouts: readonly Rollout[],
   objects: readonly FluxObject[],
   bindings: readonly FluxBinding[],
-  selectors: SelectingGates,
+  selectingGates: SelectingGates,
   rules: RefRules,
 ): FluxBinding[] {
   const bound = boundObjects(rollouts, objects, bindings);
   return withStored(
     bindings,
-    bound.map((each) => ({ ...each, binding: withCurrentGates(each, selectors, rules) })),
+    bound.map((each) => ({ ...each, binding: withCurrentGates(each, selectingGates, rules) })),
   );
 }
 
@@ -125,8 +125,8 @@ function withStored(bindings: readonly FluxBinding[], bound: readonly BoundObjec
   return [...others, ...bound.map(storedOrUnseen)];
 }
 
-function withCurrentGates(bound: BoundObject, selectors: SelectingGates, rules: RefRules): FluxBinding {
-  const gates = bindingGates(requiredByObject(bound.object, selectors, rules));
+function withCurrentGates(bound: BoundObject, selectingGates: SelectingGates, rules: RefRules): FluxBinding {
+  const gates = bindingGates(requiredByObject(bound.object, selectingGates, rules));
   const { spec, ...own } = storedOrUnseen(bound);
   return { ...own, spec: { ...spec!, gates } };
 }

@@ -31,7 +31,7 @@ export interface GateContext extends RefRules {
    * Those that may select the object, sorted by `refKey`: all from lists, or those in SELECTED_BY of its stored and its
    * new version.
    */
-  selectors: SelectingGates;
+  selectingGates: SelectingGates;
   now: EpochMs;
 }
 
@@ -55,7 +55,7 @@ export interface ObjectGates extends GateRefs {
 }
 
 /** The Gates that select the object. SELECTED_BY alone proves nothing. */
-function selectingGates(
+function gatesSelecting(
   object: FluxObject,
   { gates, namespaceLabels }: SelectingGates,
   atMost = Number.POSITIVE_INFINITY,
@@ -71,18 +71,18 @@ function selectingGates(
 }
 
 /** What the object requires: beyond a limit, no Gates. */
-export function requiredByObject(object: FluxObject, selectors: SelectingGates, rules: RefRules): RequiredGates {
-  return gatesToEvaluate(gateRefsOf(object, selectors, rules));
+export function requiredByObject(object: FluxObject, selectingGates: SelectingGates, rules: RefRules): RequiredGates {
+  return gatesToEvaluate(gateRefsOf(object, selectingGates, rules));
 }
 
 function gatesToEvaluate({ named, selecting, limit }: GateRefs): RequiredGates {
   return { refs: limit ? [] : uniqueRefs([...named, ...selecting]), limit };
 }
 
-function gateRefsOf(object: FluxObject, selectors: SelectingGates, rules: RefRules): GateRefs {
+function gateRefsOf(object: FluxObject, selectingGates: SelectingGates, rules: RefRules): GateRefs {
   // More than the limit are too many, whichever they are.
-  const selecting = selectingGates(object, selectors, LIMITS.requiredGates + 1);
-  return withSelecting(object, selecting, selectors.isTruncated ?? false, rules);
+  const selecting = gatesSelecting(object, selectingGates, LIMITS.requiredGates + 1);
+  return withSelecting(object, selecting, selectingGates.isTruncated ?? false, rules);
 }
 
 function withSelecting(
@@ -100,7 +100,7 @@ function withSelecting(
 
 /** The Gates that the object requires, evaluated. */
 export function evaluateObjectGates(object: FluxObject, context: GateContext): ObjectGates {
-  return evaluateAll(gateRefsOf(object, context.selectors, context), context.gates, context.now);
+  return evaluateAll(gateRefsOf(object, context.selectingGates, context), context.gates, context.now);
 }
 
 /**
@@ -130,9 +130,9 @@ function evaluateAll(found: GateRefs, gates: ReadonlyMap<string, Gate>, now: Epo
 /** Whether the write changes labels by which a closed Gate selects the object. */
 export function escapesSelection(object: FluxObject, oldObject: FluxObject, context: GateContext): boolean {
   if (sameJson(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {})) return false;
-  const { selectors, gates, now } = context;
-  if (selectors.isTruncated) return true;
-  const escaped = without(selectingGates(oldObject, selectors), selectingGates(object, selectors));
+  const { selectingGates, gates, now } = context;
+  if (selectingGates.isTruncated) return true;
+  const escaped = without(gatesSelecting(oldObject, selectingGates), gatesSelecting(object, selectingGates));
   return closedOf(evaluateGates(escaped, gates, now)).length > 0;
 }
 
@@ -141,7 +141,7 @@ export function escapesSelection(object: FluxObject, oldObject: FluxObject, cont
  * Rollouts, and drop Gates if all dropped Gates are open.
  */
 export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, context: GateContext): FluxObject {
-  if (!requiredByObject(oldObject, context.selectors, context).limit) return oldObject;
+  if (!requiredByObject(oldObject, context.selectingGates, context).limit) return oldObject;
   let before = oldObject;
   if (!gatesInAnnotation(object).tooMany && !dropsClosedGate(object, oldObject, context)) {
     before = annotate(before, REQUIRED_GATES, object.metadata.annotations?.[REQUIRED_GATES]);

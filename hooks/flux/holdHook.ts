@@ -72,8 +72,8 @@ export const holdHook: DecoratorHook<FluxObject> = {
     ]);
     const gates = byRefKey([...relatedGates, ...unrelatedGates]);
     const { noCrossNamespaceRefs } = settings;
-    const selectors = { gates: relatedGates, namespaceLabels };
-    const context: GateContext = { noCrossNamespaceRefs, gates, selectors, now };
+    const selectingGates = { gates: relatedGates, namespaceLabels };
+    const context: GateContext = { noCrossNamespaceRefs, gates, selectingGates, now };
     const { annotations, isBypassing, requeueAt } = holdMarks(object, context);
     const unrelatedRequeue = isNeverRelated ? NEVER_RELATED_REQUEUE_SECONDS : UNRELATED_REQUEUE_SECONDS;
     const isWritten = Object.keys(annotations).length > 0;

@@ -36,11 +36,11 @@ import { withRestingChecks } from './healthReads.ts';
 /** Reads live everything that may block a version, except the Gates of objects that were bound a moment ago. */
 export async function readBlockers(
   { rollout, bindings, healthChecks }: Observed,
-  selectors: SelectingGates,
+  selectingGates: SelectingGates,
   call: HookCall,
 ): Promise<Partial<Observed>> {
   const withinRules = withAllowedRefs(rollout, call.settings);
-  const requiredGates = gatesOfRollouts([withinRules], bindings, selectors);
+  const requiredGates = gatesOfRollouts([withinRules], bindings, selectingGates);
   const [imagePolicy, rolloutGates, gates, upstream, budgets, checks] = await Promise.all([
     liveImagePolicy(withinRules, call.cluster),
     listRolloutGates(rollout, call.cluster),
@@ -125,13 +125,13 @@ async function listBudgets(ref: ResourceRef, cluster: ClusterReader): Promise<Bu
 /** The objects that are bound to the Rollout now, with their Gates. */
 export async function readBound(
   observed: Observed,
-  selectors: SelectingGates,
+  selectingGates: SelectingGates,
   call: HookCall,
 ): Promise<Pick<Observed, 'bindings' | 'requiredGates' | 'gates'>> {
   const { rollout } = observed;
   const objects = await liveBoundObjects(rollout, observed.bindings, call);
-  const bindings = currentBindings([rollout], objects, observed.bindings, selectors, call.settings);
-  const requiredGates = gatesOfRollouts([withAllowedRefs(rollout, call.settings)], bindings, selectors);
+  const bindings = currentBindings([rollout], objects, observed.bindings, selectingGates, call.settings);
+  const requiredGates = gatesOfRollouts([withAllowedRefs(rollout, call.settings)], bindings, selectingGates);
   const others = await readGates(without(requiredGates.refs, observed.requiredGates.refs), call.cluster);
   return { bindings, requiredGates, gates: new Map([...observed.gates, ...others]) };
 }

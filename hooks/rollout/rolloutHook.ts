@@ -8,7 +8,7 @@ import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
 import { isStale, type Observed } from '../../core/rollout/evaluation/observed.ts';
 import { withAllowedRefs } from '../../core/rollout/evaluation/specProblems.ts';
 import { type Plan, planRollout } from '../../core/rollout/plan.ts';
-import { readSelectors } from '../../live/gateReads.ts';
+import { readSelectingGates } from '../../live/gateReads.ts';
 import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
 import { readChecks, withPresentHealth } from './healthReads.ts';
 import {
@@ -109,10 +109,10 @@ async function withLiveBlockers(draft: Draft, call: HookCall): Promise<Draft> {
   if (!draft.plan.needs.has('blockers') && carried.length === 0) return draft;
   const { observed } = draft;
   const { namespace = '' } = observed.rollout.metadata;
-  const selectors = await readSelectors(namespace, call.cluster);
-  const unbound = draftOf({ ...observed, carried, ...(await readBlockers(observed, selectors, call)) }, call);
+  const selectingGates = await readSelectingGates(namespace, call.cluster);
+  const unbound = draftOf({ ...observed, carried, ...(await readBlockers(observed, selectingGates, call)) }, call);
   if (!unbound.plan.needs.has('blockers') && !unbound.plan.needs.has('bindings')) return unbound;
-  return draftOf({ ...unbound.observed, ...(await readBound(unbound.observed, selectors, call)) }, call);
+  return draftOf({ ...unbound.observed, ...(await readBound(unbound.observed, selectingGates, call)) }, call);
 }
 
 /** Seconds to the next sync, if live reads block what the cache would allow. */

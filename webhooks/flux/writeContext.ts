@@ -127,12 +127,12 @@ async function readGateContext(
   ]);
   const gates = new Map([...named, ...byRefKey(listed?.gates ?? [])]);
   const selecting = listed?.gates ?? reads.selecting.flatMap((ref) => gates.get(refKey(ref)) ?? []);
-  const selectors = {
+  const selectingGates = {
     gates: sortedByKey(selecting),
     namespaceLabels: await labelsSelectedBy(selecting, namespace, cluster),
     isTruncated: listed?.isTruncated ?? false,
   };
-  return { noCrossNamespaceRefs: settings.noCrossNamespaceRefs, gates, selectors, now };
+  return { noCrossNamespaceRefs: settings.noCrossNamespaceRefs, gates, selectingGates, now };
 }
 
 /**

@@ -39,11 +39,11 @@ export function requiredByBound(rollouts: readonly Rollout[], bindings: readonly
 export function gatesOfRollouts(
   rollouts: readonly Rollout[],
   bindings: readonly FluxBinding[],
-  selectors: SelectingGates,
+  selectingGates: SelectingGates,
 ): RequiredGates {
-  const own = rollouts.flatMap((rollout) => ownGates(rollout, selectors));
+  const own = rollouts.flatMap((rollout) => ownGates(rollout, selectingGates));
   const { refs, limit } = unionOf([{ refs: own }, requiredByBound(rollouts, bindings)]);
-  if (selectors.isTruncated || refs.length > LIMITS.requiredGates) return { refs: [], limit: LIMIT_OF_GATES };
+  if (selectingGates.isTruncated || refs.length > LIMITS.requiredGates) return { refs: [], limit: LIMIT_OF_GATES };
   return { refs: refs.sort((a, b) => (refKey(a) < refKey(b) ? -1 : 1)), limit };
 }
 
@@ -99,9 +99,9 @@ export function mayDropGates(rollout: Rollout, before: Rollout): boolean {
 }
 
 /** The Gates that the Rollout no longer requires after a write: it doesn't name them, or they don't select it. */
-export function droppedGates(rollout: Rollout, before: Rollout, selectors: SelectingGates): RequiredGates {
-  const refs = without(ownGates(before, selectors), ownGates(rollout, selectors));
-  const isAny = selectors.isTruncated && !hasSameLabels(rollout, before);
+export function droppedGates(rollout: Rollout, before: Rollout, selectingGates: SelectingGates): RequiredGates {
+  const refs = without(ownGates(before, selectingGates), ownGates(rollout, selectingGates));
+  const isAny = selectingGates.isTruncated && !hasSameLabels(rollout, before);
   return { refs, limit: isAny ? LIMIT_OF_GATES : undefined };
 }
 

@@ -7,7 +7,7 @@ import { makeBinding } from '../../../core/binding/bindingSpec.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
 import { evaluateObjectGates } from '../../../core/objectGates/objectGates.ts';
-import { deployment, gatesByName, kustomization, NO_SELECTORS, NOW, ociRepository } from './objects.ts';
+import { deployment, gatesByName, kustomization, NO_SELECTING_GATES, NOW, ociRepository } from './objects.ts';
 
 const gates = { gates: [{ namespace: 'shop', gate: 'freeze' }], problems: [] };
 const HUGE = 'x'.repeat(1_400_000);
@@ -34,7 +34,7 @@ it('an object with more marked variables than the limit counts as held, with the
     Array.from({ length: 500 }, (_, i) => [`rollout.kuberik.com/substitute.V${i}.from`, 'a']),
   );
   const object = kustomization({ annotations });
-  const context = { gates: gatesByName(), selectors: NO_SELECTORS, now: NOW };
+  const context = { gates: gatesByName(), selectingGates: NO_SELECTING_GATES, now: NOW };
   expect(managedFieldsOf(object).fields).toHaveLength(LIMITS.managedFields);
   expect(evaluateObjectGates(object, context).closed[0]?.message).toContain(`${LIMITS.managedFields} variables`);
   expect(tooManyReferencesProblem(object, undefined)).toContain(`${LIMITS.managedFields} variables`);

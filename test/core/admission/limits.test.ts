@@ -14,7 +14,7 @@ import {
 } from '../../../core/objectGates/gateTexts.ts';
 import { evaluateObjectGates, foreignText } from '../../../core/objectGates/objectGates.ts';
 import { isBypassedByUser } from '../../../core/objectGates/objectState.ts';
-import { kustomization, NO_SELECTORS } from './objects.ts';
+import { kustomization, NO_SELECTING_GATES } from './objects.ts';
 
 const each = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i));
 const gates = each(LIMITS.requiredGates + 1, (i) => `gate-${i}`).join();
@@ -29,13 +29,13 @@ describe('an object beyond a limit', () => {
   ];
   it.each(rows)('is held by its number of %s, and no bypass lasts', (_, annotations, message) => {
     const object = kustomization({ annotations });
-    const found = evaluateObjectGates(object, { gates: new Map(), selectors: NO_SELECTORS, now: 0 });
+    const found = evaluateObjectGates(object, { gates: new Map(), selectingGates: NO_SELECTING_GATES, now: 0 });
     expect(found.closed.map((gate) => gate.message)).toEqual([expect.stringMatching(message)]);
     expect(isBypassedByUser({ is: 'bypassed', gates: found.closures }, found.closures)).toBe(false);
   });
 
   it.each(rows)('with too many %s: no text names a Gate that does not exist', (_, annotations, message) => {
-    const context = { gates: new Map(), selectors: NO_SELECTORS, now: 0 };
+    const context = { gates: new Map(), selectingGates: NO_SELECTING_GATES, now: 0 };
     const { closed } = evaluateObjectGates(kustomization({ annotations }), context);
     const texts = [
       revertWarning(closed),
@@ -50,7 +50,7 @@ describe('an object beyond a limit', () => {
   it.each([...rows, invalid])(
     'created with %s: Warnings name no Gate that does not exist',
     (_, annotations, message) => {
-      const context = { gates: new Map(), selectors: NO_SELECTORS, rollouts: new Map(), now: 0 };
+      const context = { gates: new Map(), selectingGates: NO_SELECTING_GATES, rollouts: new Map(), now: 0 };
       const created = { object: kustomization({ annotations }), oldObject: undefined };
       const { warnings } = decideWrite({
         ...created,

@@ -171,9 +171,9 @@ type Stored = { object: FluxObject; warnings: string[]; denial?: undefined };
 
 type TestWrite = Omit<FluxWrite, 'context' | 'closed'> & { context: TestContext };
 /** Gates of which none selects an object. */
-export const NO_SELECTORS: SelectingGates = { gates: [], namespaceLabels: {} };
+export const NO_SELECTING_GATES: SelectingGates = { gates: [], namespaceLabels: {} };
 
-export type TestContext = Omit<WriteContext, 'selectors'> & { namespaceLabels?: Record<string, string> };
+export type TestContext = Omit<WriteContext, 'selectingGates'> & { namespaceLabels?: Record<string, string> };
 
 /** The write with what the webhook would compute for it without a list of Gates. */
 export function asRead(write: TestWrite): FluxWrite {
@@ -181,7 +181,7 @@ export function asRead(write: TestWrite): FluxWrite {
   const { namespaceLabels = {}, ...others } = write.context;
   const { selecting } = gatesToRead([object, ...(oldObject ? [oldObject] : [])], {});
   const gates = sortedByKey(selecting.flatMap((ref) => others.gates.get(refKey(ref)) ?? []));
-  const context = { ...others, selectors: { gates, namespaceLabels } };
+  const context = { ...others, selectingGates: { gates, namespaceLabels } };
   return { ...write, context, closed: oldObject ? closedGatesOfWrite(oldObject, context) : [] };
 }
 

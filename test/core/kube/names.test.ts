@@ -4,7 +4,7 @@ import { refKey, splitNames } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
 import { requiredByObject } from '../../../core/objectGates/objectGates.ts';
-import { kustomization, NO_SELECTORS } from '../admission/objects.ts';
+import { kustomization, NO_SELECTING_GATES } from '../admission/objects.ts';
 
 const many = (count: number, part: string) => new Array(count).fill(part).join(',');
 const LIMIT = LIMITS.namesInAnnotation;
@@ -30,7 +30,7 @@ it('is read up to the limit, and not beyond', () => {
 describe('an annotation with more names than are read', () => {
   it.each(['a', '', '!/'])('closes the object, whatever the names are: %j', (part) => {
     const object = kustomization({ annotations: { 'gate.fluxcd.io/gates': `a,${many(LIMIT, part)}` } });
-    expect(requiredByObject(object, NO_SELECTORS, {}).limit).toBeDefined();
+    expect(requiredByObject(object, NO_SELECTING_GATES, {}).limit).toBeDefined();
   });
 
   it('binds no field, and reports that', () => {

@@ -4,14 +4,14 @@ import { REQUIRED_GATES } from '../../../api/annotations.ts';
 import { LIMIT_OF_GATES } from '../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { escapesSelection, evaluateObjectGates } from '../../../core/objectGates/objectGates.ts';
-import { gate, gatesByName, kustomization, NO_SELECTORS, NOW } from '../admission/objects.ts';
+import { gate, gatesByName, kustomization, NO_SELECTING_GATES, NOW } from '../admission/objects.ts';
 
 it.each(['apps', 'platform'])('of two Gates of one name, the closed one of %s holds', (closed) => {
   const gates = gatesByName(
     ...['apps', 'platform'].map((each) => gate(`${each}/freeze`, { default: each === closed ? 'closed' : 'opened' })),
   );
   const object = kustomization({ annotations: { [REQUIRED_GATES]: 'apps/freeze,platform/freeze' } });
-  const found = evaluateObjectGates(object, { gates, selectors: NO_SELECTORS, now: 0 });
+  const found = evaluateObjectGates(object, { gates, selectingGates: NO_SELECTING_GATES, now: 0 });
   expect(found.closed.map(({ key }) => key)).toEqual([`${closed}/freeze`]);
 });
 
@@ -21,7 +21,7 @@ it('a label by which one closed Gate of more than are counted selects the object
     gate(`shop/open-${i}`, { default: 'opened', selects: {} }),
   );
   const all = [...open, gate('shop/z-freeze', { selects: tier })];
-  const context = { gates: gatesByName(...all), selectors: { gates: all, namespaceLabels: {} }, now: NOW };
+  const context = { gates: gatesByName(...all), selectingGates: { gates: all, namespaceLabels: {} }, now: NOW };
   const [front, back] = ['front', 'back'].map((tier) => kustomization({ labels: { tier } }));
   expect(escapesSelection(back!, front!, context)).toBe(true);
   expect(evaluateObjectGates(front!, context).closed.map(({ key }) => key)).toEqual([LIMIT_OF_GATES]);
