@@ -1,12 +1,21 @@
-/** The FluxBinding of one Flux object: its Rollouts, the Gates that it requires, and the observed deployments. */
+/**
+ * The spec of a FluxBinding: the Rollouts and Gates of one Flux object, the observed deployments, and the report.
+ */
 import { BOUND_LABEL_SUFFIX, RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
-import type { FluxBinding, FluxBindingSpec } from '../../api/types.ts';
-import { objectName, shortHash } from '../kube/names.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
+import { evaluateRequired, fullMessage, type GateResult, redactFor, reportedClosure } from '../gate/evaluateGates.ts';
+import { requiredByBinding } from '../gate/gateRefs.ts';
+import { byRefKey, objectName, shortHash } from '../kube/names.ts';
+import { earliestTime, formatTime } from '../kube/time.ts';
+import { deploymentOf } from '../managedField/deployment.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
 import { sourceOf } from '../managedField/source.ts';
+import { writeBackName } from '../policy/derivedPolicy.ts';
 import { awaitedApply, resumeLabel } from '../suspension/applier.ts';
+import { bypassGrantEnds, grantCovers } from '../suspension/bypassGrant.ts';
 import { observedOf } from './appliedDeployment.ts';
 
 /** The Gates that the object requires, in the form of the spec. */
@@ -74,4 +83,103 @@ export function boundLabel(rollout: string): string {
   const [prefix = ''] = BOUND_LABEL_SUFFIX.split('/');
   const isLegal = rollout.length + 1 + prefix.length <= MAX_LABEL_PREFIX;
   return `${isLegal ? rollout : shortHash(rollout)}.${BOUND_LABEL_SUFFIX}`;
+}
+
+// The report: the deployments and Gate states that apply to the object.
+// The object's decorator makes the report and stores it in the spec: that saves a write and two syncs for each
+// deployment (ADR 2). Metacontroller sends a decorator only the objects that the annotations named at its last
+// customize call (docs/facts.md, M6). If one is missing, the FluxBinding's own hook makes the report.
+
+/** The Rollouts and Gates of an object that Metacontroller sent to one hook. More may exist. */
+export interface ReportInputs {
+  /** Keyed by name: all are in the object's namespace. */
+  rollouts: ReadonlyMap<string, Rollout>;
+  /** Keyed by `namespace/name`. */
+  gates: ReadonlyMap<string, Gate>;
+}
+
+/** The entry of one Gate, with only the details that readers in the FluxBinding's namespace may see. */
+export type GateEntry = NonNullable<FluxBindingStatus['gates']>[number];
+
+/** The report, as the spec of a FluxBinding stores it. */
+export type Report = NonNullable<FluxBindingSpec['report']>;
+
+export function reportInputsOf(rollouts: readonly Rollout[], gates: readonly Gate[]): ReportInputs {
+  return {
+    rollouts: new Map(rollouts.map((rollout) => [rollout.metadata.name ?? '', rollout])),
+    gates: byRefKey(gates),
+  };
+}
+
+/** The report on a FluxBinding, and the time at which it changes even if no object does. */
+export function reportOf(
+  { spec, metadata }: FluxBinding,
+  { rollouts, gates }: ReportInputs,
+  now: EpochMs,
+): { report: Report; requeueAt: EpochMs | undefined } {
+  const evaluated = evaluateRequired(requiredByBinding(spec), gates, now);
+  const entries = redactFor(evaluated, metadata.namespace ?? '').map(gateEntry);
+  const ends = [...rollouts.values()].flatMap((rollout) => bypassGrantEnds(rollout) ?? []).filter((end) => end > now);
+  const report = reportWith(spec, rollouts, entries, now);
+  return { report, requeueAt: earliestTime([...evaluated.map(({ until }) => until), ...ends]) };
+}
+
+/**
+ * The report with these entries of Gates.
+ * @param gates one entry for each Gate of the spec
+ */
+export function reportWith(
+  spec: FluxBindingSpec | undefined,
+  rollouts: ReportInputs['rollouts'],
+  gates: readonly GateEntry[],
+  now: EpochMs,
+): Report {
+  const existing = rolloutsOfBinding(spec).flatMap((name) => rollouts.get(name) ?? []);
+  const closures = closedClosures(gates);
+  const bypassing = existing.filter((rollout) => grantCovers(rollout, closures, now));
+  return {
+    ...(existing.length > 0 && {
+      rollouts: existing.map((rollout) => {
+        const writeBack = writeBackName(rollout);
+        return { rollout: rollout.metadata.name ?? '', ...deploymentOf(rollout), ...(writeBack && { writeBack }) };
+      }),
+    }),
+    // Not "name": Metacontroller merges the lists of an attachment by name (docs/facts.md, M16).
+    ...(gates.length > 0 && { gates: gates.map(({ name, ...entry }) => ({ ...entry, gate: name })) }),
+    ...(bypassing.length > 0 && { bypassing: bypassing.map((rollout) => deploymentOf(rollout)!) }),
+  };
+}
+
+function gateEntry(gate: GateResult): GateEntry {
+  return {
+    namespace: gate.ref?.namespace ?? '',
+    name: gate.ref?.name ?? gate.key,
+    opened: gate.isOpen,
+    message: fullMessage(gate),
+    ...(gate.until !== undefined && { until: formatTime(gate.until) }),
+    ...(gate.closure && { closure: gate.closure }),
+  };
+}
+
+/** The Gates of the report, in the form of `status.gates`. */
+export function gatesOfReport({ gates = [] }: Report): GateEntry[] {
+  return gates.map(({ gate, ...entry }) => ({ ...entry, name: gate }));
+}
+
+/** The newest deployment of the Rollout; undefined if it has deployed nothing, or does not exist. */
+export function headOf({ rollouts = [] }: Report, name: string): DeploymentRef | undefined {
+  const { rollout, id, version, uid } = rollouts.find((each) => each.rollout === name) ?? {};
+  return rollout === undefined || id === undefined || version === undefined || uid === undefined
+    ? undefined
+    : { rollout, id, version, uid };
+}
+
+/** The closed Gates, each in the form of `closureKey`. */
+export function closedClosures(gates: readonly GateEntry[] | undefined): string[] {
+  return (gates ?? []).filter(({ opened }) => !opened).map(reportedClosure);
+}
+
+/** The names of the Rollouts that the object tracks, sorted. */
+export function rolloutsOfBinding(spec: FluxBindingSpec | undefined): string[] {
+  return [...new Set((spec?.fields ?? []).map((field) => field.rollout))].sort();
 }

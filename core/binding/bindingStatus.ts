@@ -28,7 +28,7 @@ import { deploymentText, formatDeployments, isSameDeployment } from '../managedF
 import { bypassedText, type ClosedGate, closedGateSentence } from '../objectGates/gateTexts.ts';
 import { applierWaitOf, applierWaitText, type ObjectKey } from '../suspension/applier.ts';
 import { carries, missingSourceText, provesApply, TRACKING_KIND } from './appliedDeployment.ts';
-import { type GateEntry, gatesOfReport, headOf, type Report, rolloutsOfBinding } from './bindingReport.ts';
+import { type GateEntry, gatesOfReport, headOf, type Report, rolloutsOfBinding } from './bindingSpec.ts';
 
 export type ManagedFieldState = NonNullable<FluxBindingStatus['fields']>[number];
 

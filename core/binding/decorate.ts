@@ -28,8 +28,14 @@ import { hasEverReconciled } from '../suspension/bypassGrant.ts';
 import { withGateCondition } from '../suspension/gateConditions.ts';
 import { fitsGates, stateByRollouts } from '../suspension/requestedState.ts';
 import { carries, TRACKING_KIND } from './appliedDeployment.ts';
-import { gatesOfReport, type Report, type ReportInputs, reportOf } from './bindingReport.ts';
-import { type BindingGates, makeBinding } from './bindingSpec.ts';
+import {
+  type BindingGates,
+  gatesOfReport,
+  makeBinding,
+  type Report,
+  type ReportInputs,
+  reportOf,
+} from './bindingSpec.ts';
 import { bindingStatus, isHeldByGates, type ManagedFieldState, targetOfBinding } from './bindingStatus.ts';
 
 interface DecorationInputs {

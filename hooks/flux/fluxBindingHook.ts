@@ -6,7 +6,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { CompositeResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../../api/types.ts';
-import { reportInputsOf, reportOf, rolloutsOfBinding } from '../../core/binding/bindingReport.ts';
+import { reportInputsOf, reportOf, rolloutsOfBinding } from '../../core/binding/bindingSpec.ts';
 import { atomicUpdateOf, bindingStatus } from '../../core/binding/bindingStatus.ts';
 import { gatesOfBinding } from '../../core/gate/gateRefs.ts';
 import { groupOf } from '../../core/kube/names.ts';

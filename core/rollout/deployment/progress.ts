@@ -1,7 +1,7 @@
 /** The progress of a deployment in the Flux objects that are bound to its Rollout, as their FluxBindings report it. */
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
-import { closedClosures } from '../../binding/bindingReport.ts';
+import { closedClosures } from '../../binding/bindingSpec.ts';
 import { closedGatesOf, isHeldByGates } from '../../binding/bindingStatus.ts';
 import { checkKey, goneChecks, knownHealth } from '../../health/knownHealth.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
-import { type GateEntry, reportWith } from '../../../core/binding/bindingReport.ts';
-import { makeBinding } from '../../../core/binding/bindingSpec.ts';
+import { type GateEntry, makeBinding, reportWith } from '../../../core/binding/bindingSpec.ts';
 import { atomicUpdateOf, bindingStatus } from '../../../core/binding/bindingStatus.ts';
 import { deploymentTrigger } from '../../../core/binding/decorate.ts';
 import {

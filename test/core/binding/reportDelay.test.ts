@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { FluxBindingSpec, Gate, Rollout } from '../../../api/types.ts';
-import { type Report, reportInputsOf } from '../../../core/binding/bindingReport.ts';
-import { makeBinding } from '../../../core/binding/bindingSpec.ts';
+import { makeBinding, type Report, reportInputsOf } from '../../../core/binding/bindingSpec.ts';
 import { nextBinding } from '../../../core/binding/decorate.ts';
 import { annotate } from '../../../core/kube/annotate.ts';
 import { deployment, gate, kustomization, NOW, rollout } from '../admission/objects.ts';
