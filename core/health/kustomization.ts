@@ -179,12 +179,8 @@ function verdictOf(
   return { health: 'Healthy', message: `${verdict.message}${absent}` };
 }
 
-/**
- * Whether nothing has changed the workload's spec since this time, as far as the API server records it. Other kinds may
- * get a version without a change of their spec, as a HelmRelease does from its source.
- */
-function isUnchanged({ resource: { object } }: ObjectHealth, since: EpochMs): boolean {
-  const changed = object && keepsPods(object) ? lastSpecChange(object) : undefined;
+/** Whether nothing has changed what the object runs since this time, as far as that is known. */
+function isUnchanged({ changed }: ObjectHealth, since: EpochMs): boolean {
   return changed !== undefined && changed < since;
 }
 

@@ -10,7 +10,8 @@ import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { fieldAt, type LooseCondition, readyOf, stringAt } from '../../kstatus/fields.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { groupOf, refKey } from '../../kube/names.ts';
-import { parseTime } from '../../kube/time.ts';
+import { latestTime, parseTime } from '../../kube/time.ts';
+import { lastSpecChange } from '../../kube/writers.ts';
 import {
   fetchedRevision,
   isCurrent,
@@ -63,6 +64,18 @@ export function relatedObjectOf(object: AnyObject): InventoryResource | undefine
   if (target) return keepsPods(target) ? primaryOf(target) : undefined;
   const source = versionSourceOf(object);
   return source?.kind === KINDS.OCIRepository.kind ? source : undefined;
+}
+
+/**
+ * The last change of what a workload or HelmRelease is to run: of its spec, or of its chart. undefined if that isn't
+ * known. Other kinds may get a version without a change of their spec.
+ */
+export function lastChange(object: AnyObject, known: KnownObjects): EpochMs | undefined {
+  if (keepsPods(object)) return lastSpecChange(object);
+  if (!isKind(object, KINDS.HelmRelease)) return undefined;
+  const ref = versionSourceOf(object);
+  const fetched = ref && parseTime(stringAt(known.get(keyOf(ref)), ['status', 'artifact', 'lastUpdateTime']));
+  return ref && fetched === undefined ? undefined : latestTime([lastSpecChange(object), fetched]);
 }
 
 type Which = 'runs' | 'tried';

@@ -4,7 +4,7 @@ import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { fieldAt } from '../../kstatus/fields.ts';
 import { groupOf, refKey } from '../../kube/names.ts';
 import { MAX_LISTED } from '../../text/firstFew.ts';
-import { isKind, type KnownObjects, knownObjects, whyBehindSource } from './behindSource.ts';
+import { isKind, type KnownObjects, knownObjects, lastChange, whyBehindSource } from './behindSource.ts';
 import { brokenWorkload, deletedSince, failureTime, keepsPods, type Unfinished, unfinishedWorkload } from './broken.ts';
 import { failedAttemptOf } from './failedAttempt.ts';
 import type { HealthContext } from './healthContext.ts';
@@ -26,6 +26,8 @@ interface Health {
   why?: string;
   /** The time of the failure; undefined if unknown. */
   failedAt?: EpochMs | undefined;
+  /** The last change of what it runs, if it is unhealthy and that is known. */
+  changed?: EpochMs | undefined;
   /** The time of Flux's failed attempt, if it is a Kustomization that failed only by one. */
   failedAttempt?: EpochMs | undefined;
   /** When it was last seen complete, if it failed only by having too few Pods since. */
@@ -70,13 +72,21 @@ function healthOfObject(object: AnyObject, known: KnownObjects, context: HealthC
     const broken = brokenWorkload(object, context);
     if (!broken) return { health: 'pending', why, unfinished: unfinishedWorkload(object, context) };
     const { failedAt, seenComplete } = broken;
-    return { health: 'unhealthy', why: `was complete, but not ${broken.since}: ${why}`, failedAt, seenComplete };
+    const changed = lastChange(object, known);
+    return {
+      health: 'unhealthy',
+      why: `was complete, but not ${broken.since}: ${why}`,
+      failedAt,
+      seenComplete,
+      changed,
+    };
   }
   const behind = whyBehindSource(object, status === 'Current' ? 'runs' : 'tried', known);
   if (behind !== undefined) return { health: 'pending', why: behind };
   if (status === 'Current') return { health: 'healthy', why };
   const failedAttempt = isKind(object, KINDS.Kustomization) ? failedAttemptOf(object, context)?.at : undefined;
-  return { health: 'unhealthy', why, failedAt: failureTime(object), failedAttempt };
+  const changed = lastChange(object, known);
+  return { health: 'unhealthy', why, failedAt: failureTime(object), failedAttempt, changed };
 }
 
 /**

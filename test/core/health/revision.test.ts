@@ -69,6 +69,21 @@ const healthCheckFailed = (lastReconciledDuration: string, lastReconciled = '11:
 const notBuilt = (failed: string) =>
   failing('BuildFailed', { ready: { status: 'False', reason: 'BuildFailed', lastTransitionTime: at(failed) } });
 const OLD_FAILURE = pending('the failed attempt began before the deployment');
+/** A HelmRelease that was rolled back at 11:53, with a spec from before the deployment; and its chart. */
+const rolledBack = (fetched: string): ObservedResource[] => {
+  const ready = { type: 'Ready', status: 'False', reason: 'RollbackSucceeded', lastTransitionTime: at('11:53:00') };
+  const release = kubeObject('helm.toolkit.fluxcd.io/v2', 'HelmRelease', 'web', {
+    metadata: { managedFields: [{ operation: 'Apply', time: at('11:40:00') }] },
+    spec: { chartRef: { kind: 'OCIRepository', name: 'chart' } },
+    status: { conditions: [ready, { ...ready, type: 'Remediated', status: 'True' }] },
+  });
+  const artifact = { revision: NEW, lastUpdateTime: at(fetched) };
+  const chart = kubeObject('source.toolkit.fluxcd.io/v1', 'OCIRepository', 'chart', { status: { artifact } });
+  return [release, chart].map((object) => {
+    const { apiVersion, kind, metadata } = object;
+    return { apiVersion, kind, namespace: 'demo', name: metadata.name!, object };
+  });
+};
 const OF_BEFORE = waits(/Before: Unhealthy resources/);
 const failedAtTime = (time: string) => unhealthy(/^Unhealthy resources: /, time);
 
@@ -128,6 +143,14 @@ const CASES: Case[] = [
   on('a failure while Flux applies it, of an object that Flux has not changed yet', OF_BEFORE, {
     kustomization: AT_IT,
     observed: [changedAt('11:40:00')],
+  }),
+  on('a release that Helm rolls back while Flux applies it, and that Flux has not changed yet', OF_BEFORE, {
+    kustomization: AT_IT,
+    observed: rolledBack('11:40:00'),
+  }),
+  on('a release that Helm rolls back while Flux applies it, with a new chart', failedAtTime('11:53:00'), {
+    kustomization: AT_IT,
+    observed: rolledBack('11:52:30'),
   }),
   on('a failure while Flux applies it, of an object that Flux has changed', failedAtTime('11:53:00'), {
     kustomization: AT_IT,
