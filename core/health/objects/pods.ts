@@ -80,12 +80,12 @@ export function healthWithPods(
       cause,
     };
   }
-  const counted = pods.filter(isCountedPod);
   const isSpared =
     seenComplete !== undefined &&
     pods.length < atMost &&
-    counted.length >= wantedPods(workload.resource.object) &&
-    !counted.some((pod) => !isReady(pod) && isToBlame(pod, seenComplete));
+    // A StatefulSet creates a Pod again only once the deleted one has ended.
+    pods.filter(hasNotEnded).length >= wantedPods(workload.resource.object) &&
+    !pods.some((pod) => isCountedPod(pod) && !isReady(pod) && isToBlame(pod, seenComplete));
   return { ...workload, cause, ...(isSpared && { health: 'pending', failedAt: undefined }) };
 }
 
@@ -136,8 +136,12 @@ function wantedPods(object: AnyObject | undefined): number {
  * Whether the workload counts the Pod. A Pod that was evicted or is being deleted doesn't count, because it is
  * replaced.
  */
-function isCountedPod({ metadata, status }: Pod): boolean {
-  return !metadata.deletionTimestamp && !['Succeeded', 'Failed'].includes(stringAt(status, ['phase']) ?? '');
+function isCountedPod(pod: Pod): boolean {
+  return !pod.metadata.deletionTimestamp && hasNotEnded(pod);
+}
+
+function hasNotEnded({ status }: Pod): boolean {
+  return !['Succeeded', 'Failed'].includes(stringAt(status, ['phase']) ?? '');
 }
 
 function isReady(pod: Pod): boolean {

@@ -162,6 +162,8 @@ describe('a Deployment that has lost one of two Pods', () => {
   const waiting = (reason: string, more: object = {}) => ({ ready: false, state: { waiting: { reason } }, ...more });
   const running = { ready: false, state: { running: {} } };
   const well = pod('10:00:00', 'True', { ...running, ready: true });
+  const ending = pod('10:00:00', 'False', running);
+  ending.metadata.deletionTimestamp = at('11:59:50');
   const health = (pods: KubeObject<any, any>[], atMost = 200) =>
     healthWithPods({ ...query!, atMost }, pods, CONTEXT).health;
 
@@ -171,6 +173,7 @@ describe('a Deployment that has lost one of two Pods', () => {
     ['of a drained node, and the registry is down', pod('11:58:25', 'False', waiting('ImagePullBackOff'))],
     ['of a drained node, and no other has room', pod('11:58:25', 'False')],
     ['of a node that is lost: nothing has ended there', pod('10:00:00', 'False', { ...running, ready: true })],
+    ['of a drained node, and ends there', ending],
     ['and waits for minReadySeconds in another', pod('11:58:25', 'True', { ...running, ready: true })],
   ])('%s, is Pending', (_, other) => {
     expect(query?.workload.health).toBe('unhealthy');
