@@ -17,6 +17,17 @@ const BEHIND_WHILE_FAULTY_MS = 120_000;
 /** The longest time until an object is suspended and has its version, once the API server calls the webhook again. */
 export const PATIENCE_MS = 90_000;
 
+export interface Outcome {
+  /** Sentences about broken rules. */
+  violations: string[];
+  deployments: number;
+  virtualMs: number;
+  cluster: SimulatedCluster;
+  /** The times at which the steps began and everything had converged. */
+  begin: number;
+  convergedMs: number;
+}
+
 export function findingsOf(
   cluster: SimulatedCluster,
   { heldAt, ...rules }: { clocksAreRight: boolean; heldAt?: number | undefined } = { clocksAreRight: true },

@@ -10,7 +10,8 @@ import type { Result, Task } from './worker.ts';
 const ABOUT = `Runs hooks, admission, a driver with Metacontroller's semantics and an API server in this process, on virtual time.
 A seed decides everything: what users, Git syncs, pipelines and Flux do, how long each message takes, which events are
 late, and when hook servers, driver and API server die. Checks everything that was stored with dev/oracle: closed Gates
-hold, histories only grow, budgets and approvals are kept, outcomes of bakes have a cause. At the end every Gate opens,
+hold, histories only grow, budgets and approvals are kept, outcomes of bakes have a cause. In a fifth of the seeds Pods
+run, and the outcome of each deployment must be that of its version. At the end every Gate opens,
 every object must get its newest version, and then nothing may be written. Stops at the first seed that fails, and
 prints a shorter run that fails in the same way.
 

@@ -59,10 +59,17 @@ const SEQUENCES = {
 } as const;
 export type TimedStep = keyof typeof TIMED_FAULTS | keyof typeof SEQUENCES;
 
+/** Steps of a run with workloads, and faults that go with them, with weights. */
+const WORKLOAD_STEPS = { publish: 8, drain: 3, outage: 2 } as const;
+const WORKLOAD_FAULTS = { killHooks: 1, killDriver: 1, killApiServer: 1, delayEvents: 2, dropWatches: 1 } as const;
+export type WorkloadStep = keyof typeof WORKLOAD_STEPS;
+/** Minutes between two such steps. */
+const MINUTES = [0.2, 1, 3, 10];
+
 export interface Step {
   /** Seconds after the start. */
   at: number;
-  what: TeamStep | Fault | TimedStep | 'toggleEmergencyGate';
+  what: TeamStep | Fault | TimedStep | WorkloadStep | 'toggleEmergencyGate';
   team: number;
   /** Seed of the step's own choices. */
   seed: number;
@@ -80,6 +87,8 @@ export interface Plan {
   hasWrongClocks: boolean;
   /** Whether the API server calls no webhook at times, also while everything else is at rest. */
   losesWebhook: boolean;
+  /** Whether the run is one of workloads, with steps of its own. */
+  hasWorkloads: boolean;
   /** Whether another mutating webhook writes into Flux objects after ours. */
   hasOtherWebhook: boolean;
   steps: Step[];
@@ -108,8 +117,20 @@ export function planOf(seed: number, length: number): Plan {
       seed: random.integer(0, 2 ** 31 - 1),
     });
   }
+  const hasWorkloads = random.next() < 0.2;
+  if (hasWorkloads) steps.splice(0, length, ...workloadSteps(random, length));
   const slow = { slowOfThousand: any([0, 10, 50]), slowMs: any([200, 3000]) };
-  return { seed, teams, isLong: random.next() < 0.2, ...slow, hasWrongClocks, losesWebhook, hasOtherWebhook, steps };
+  return {
+    seed,
+    teams: hasWorkloads ? [1] : teams,
+    isLong: random.next() < 0.2,
+    ...slow,
+    hasWrongClocks,
+    losesWebhook,
+    hasOtherWebhook,
+    hasWorkloads,
+    steps,
+  };
 }
 
 function stepOf(random: Random, faulty: number, hasWrongClocks: boolean, losesWebhook: boolean): Step['what'] {
@@ -120,4 +141,13 @@ function stepOf(random: Random, faulty: number, hasWrongClocks: boolean, losesWe
   return random.next() < 0.05
     ? 'toggleEmergencyGate'
     : random.weighted<TeamStep | TimedStep>({ ...TEAM_STEPS, ...SEQUENCES });
+}
+
+function workloadSteps(random: Random, length: number): Step[] {
+  let at = 0;
+  return Array.from({ length }, () => {
+    at += random.next() * 120 * MINUTES[random.integer(0, MINUTES.length - 1)]!;
+    const what = random.weighted<Step['what']>({ ...WORKLOAD_STEPS, ...WORKLOAD_FAULTS });
+    return { at, what, team: 1, seed: random.integer(0, 2 ** 31 - 1) };
+  });
 }

@@ -15,24 +15,14 @@ import {
 import { type AnyObject, ApiError } from '../client/send.ts';
 import type { StoredEvent } from './apiServer/storage.ts';
 import { SimulatedCluster } from './cluster/simulatedCluster.ts';
-import { findingsOf, PATIENCE_MS } from './findings.ts';
+import { Faults, WRONGEST_HOURS } from './faults.ts';
+import { findingsOf, type Outcome, PATIENCE_MS } from './findings.ts';
 import { type Fault, type Plan, type Step, TEAM_STEPS, type TeamStep, type TimedStep } from './plan.ts';
-
-export interface Outcome {
-  /** Sentences about broken rules. */
-  violations: string[];
-  deployments: number;
-  virtualMs: number;
-  cluster: SimulatedCluster;
-  /** The times at which the steps began and everything had converged. */
-  begin: number;
-  convergedMs: number;
-}
+import { WorkloadRun } from './workloadRun.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-const WRONGEST_HOURS = 8;
 /** Seconds in which an unblocked version is applied and bakes. */
 const DELIVERY_S = 9;
 /** Two that succeed and one that may fail: a rollback then has a choice. */
@@ -58,19 +48,9 @@ const TRIGGERS_A_MINUTE = 2;
 const QUIESCENCE_MS = 11 * 60 * SECOND;
 const GATES = 'gating.toolkit.fluxcd.io/gates';
 const FLUX_RESOURCES = ['kustomize.toolkit.fluxcd.io/kustomizations', 'source.toolkit.fluxcd.io/ocirepositories'];
-/** Resources whose events may be delayed. */
-const RESOURCES = [
-  'kuberik.com/rollouts',
-  'kuberik.com/fluxbindings',
-  'kuberik.com/healthchecks',
-  'kuberik.com/rolloutgates',
-  GATES,
-  ...FLUX_RESOURCES,
-  'image.toolkit.fluxcd.io/imagepolicies',
-];
 
 export function play(plan: Plan): Promise<Outcome> {
-  return new Run(plan).play();
+  return plan.hasWorkloads ? new WorkloadRun(plan).play() : new Run(plan).play();
 }
 
 class Run {
@@ -78,6 +58,7 @@ class Run {
   readonly #plan: Plan;
   readonly #users: Users;
   readonly #teams = new Map<number, Team>();
+  readonly #faults: Faults;
   readonly #busy = new Set<string>();
   readonly #failures: string[] = [];
   /** Whether steps have ended: no step may start. */
@@ -92,6 +73,8 @@ class Run {
   constructor(plan: Plan) {
     this.#plan = plan;
     this.cluster = new SimulatedCluster(plan.seed, plan);
+    const later = (ms: number, what: () => void) => this.#later(ms, what);
+    this.#faults = new Faults(this.cluster, () => this.#dice, later);
     this.#users = usersOf((name) => this.cluster.user(name));
     const dice: Random = {
       next: () => this.#dice.next(),
@@ -160,7 +143,7 @@ class Run {
 
   #do(step: Step): void {
     const team = this.#teams.get(step.team);
-    if (step.what in this.#faults) this.#faults[step.what as Fault]();
+    if (step.what in this.#faults.all) this.#faults.all[step.what as Fault]();
     else if (step.what in this.#timedSteps && team) this.#timedSteps[step.what as TimedStep](team);
     else if (step.what === 'toggleEmergencyGate') this.#attempt('emergency', () => this.#toggleEmergencyGate());
     // Otherwise a pin or another release would end most deliveries.
@@ -180,55 +163,24 @@ class Run {
       .finally(() => this.#busy.delete(name));
   }
 
-  readonly #faults: Record<Fault, () => void> = {
-    killHooks: () => {
-      const { cluster } = this;
-      const name = this.#replica();
-      cluster.killReplica(name);
-      cluster.time.after(this.#downMs(), () => cluster.startReplica(name));
-    },
-    killDriver: () => {
-      this.cluster.killDriver();
-      this.cluster.time.after(this.#downMs(), () => this.cluster.startDriver());
-    },
-    killApiServer: () => {
-      this.cluster.killApiServer();
-      this.cluster.time.after(this.#downMs(), () => this.cluster.startApiServer());
-    },
-    delayEvents: () => this.cluster.hold(this.#resource(), this.#dice.integer(1, 30) * SECOND),
-    dropWatches: () => this.cluster.dropWatches(this.#resource()),
-    leap: () => this.cluster.leap(this.#dice.integer(1, 8) * HOUR),
-    switchAdmissionOff: () => {
-      this.cluster.switchAdmission(false);
-      this.#later(this.#dice.integer(1, 90) * SECOND, () => this.cluster.switchAdmission(true));
-    },
-    setClock: () => {
-      const { cluster } = this;
-      const name = this.#replica();
-      const ms = this.#any([-1, 1]) * this.#dice.integer(1, WRONGEST_HOURS) * HOUR;
-      cluster.setClock(name, ms);
-      cluster.time.after(this.#dice.integer(5, 30) * SECOND, () => cluster.setClock(name, 0));
-    },
-  };
-
   readonly #timedSteps: Record<TimedStep, (team: Team) => void> = {
     crashAfterWrite: () => {
       const { cluster } = this;
-      const name = this.#replica();
+      const name = this.#faults.replica();
       const [kill, start] = this.#any([
         [() => cluster.killReplica(name), () => cluster.startReplica(name)],
         [() => cluster.killDriver(), () => cluster.startDriver()],
         [() => cluster.killDriver(), () => cluster.startDriver()],
         [() => cluster.killApiServer(), () => cluster.startApiServer()],
       ] as const);
-      const downMs = this.#downMs();
-      this.#atWrite(this.#resource(), () => {
+      const downMs = this.#faults.downMs();
+      this.#atWrite(this.#faults.resource(), () => {
         kill();
         cluster.time.after(downMs, start);
       });
     },
     staleAfterWrite: () => {
-      const resource = this.#resource();
+      const resource = this.#faults.resource();
       const heldMs = this.#dice.integer(2, 20) * SECOND;
       this.#atWrite(resource, () => this.cluster.hold(resource, heldMs));
     },
@@ -377,18 +329,6 @@ class Run {
 
   #any<T>(list: readonly T[]): T {
     return list[this.#dice.integer(0, list.length - 1)]!;
-  }
-
-  #replica(): string {
-    return this.#any(this.cluster.replicas);
-  }
-
-  #downMs(): number {
-    return this.#dice.next() * 5 * SECOND;
-  }
-
-  #resource(): string {
-    return this.#any(RESOURCES);
   }
 
   #toggleEmergencyGate(): Promise<unknown> {

@@ -1,7 +1,8 @@
 /** Finds a shorter plan that fails in the same way. */
 
+import type { Outcome } from './findings.ts';
 import type { Plan } from './plan.ts';
-import { type Outcome, play } from './play.ts';
+import { play } from './play.ts';
 
 export interface Shrunk {
   plan: Plan;

@@ -1,7 +1,8 @@
 /** Plays the seeds or scenarios that main.ts hands out, in a thread of its own. */
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Outcome } from './findings.ts';
 import { type Plan, planOf } from './plan.ts';
-import { type Outcome, play } from './play.ts';
+import { play } from './play.ts';
 import { faultsOf, playable, replay } from './scenarios.ts';
 import { type Shrunk, shrink, withoutNumbers } from './shrink.ts';
 import { timeline, timeOf } from './timeline.ts';

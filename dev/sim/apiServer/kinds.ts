@@ -29,9 +29,9 @@ const custom = Object.values(KINDS).flatMap((row): Kind[] => {
   return [{ kind, group, resource, version: apiVersionOf(row).split('/')[1]!, namespaced, hasStatus: true, schema }];
 });
 
-const plain = (apiVersion: string, kind: string, resource: string, namespaced: boolean): Kind => {
+const plain = (apiVersion: string, kind: string, resource: string, namespaced: boolean, hasStatus = false): Kind => {
   const [group = '', version = apiVersion] = apiVersion.includes('/') ? apiVersion.split('/') : [''];
-  return { kind, group, version, resource, namespaced, hasStatus: false, schema: undefined };
+  return { kind, group, version, resource, namespaced, hasStatus, schema: undefined };
 };
 
 const ALL: readonly Kind[] = [
@@ -40,7 +40,11 @@ const ALL: readonly Kind[] = [
   plain('v1', 'Event', 'events', true),
   plain('v1', 'Secret', 'secrets', true),
   plain('v1', 'ConfigMap', 'configmaps', true),
+  plain('v1', 'Pod', 'pods', true, true),
   plain('batch/v1', 'Job', 'jobs', true),
+  plain('apps/v1', 'Deployment', 'deployments', true, true),
+  plain('apps/v1', 'StatefulSet', 'statefulsets', true, true),
+  plain('apps/v1', 'DaemonSet', 'daemonsets', true, true),
   plain('metacontroller.k8s.io/v1alpha1', 'CompositeController', 'compositecontrollers', false),
   plain('metacontroller.k8s.io/v1alpha1', 'DecoratorController', 'decoratorcontrollers', false),
 ];
