@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority, type KeyPair } from '../../dev/local/controlPlane/certificates.ts';
+import { waitFor } from '../../dev/local/process/waitFor.ts';
 import { objectOf } from '../support/objects.ts';
-import { admit, ask, createServerSetup, type Program, until } from './program.ts';
+import { admit, ask, createServerSetup, type Program } from './program.ts';
 
 const HOUR = 3_600_000;
 const setup = await createServerSetup();
@@ -156,7 +157,7 @@ describe('a certificate that is replaced', () => {
     ];
     for (const [write, problem] of problems) {
       write();
-      await until(() => problem.test(own.log()));
+      await waitFor(() => problem.test(own.log()), `the log of ${problem}`);
       expect(await shows(own, own.ca)).toBe(true);
     }
     for (const [, problem] of problems) {
@@ -169,9 +170,9 @@ describe('a certificate that is replaced', () => {
     }
     // Only the key's file changes: the certificate is already there.
     writeFileSync(files.cert, whole.certificate);
-    await until(() => own.log().split('do not match').length > 2);
+    await waitFor(() => own.log().split('do not match').length > 2, 'another line of the log');
     writeFileSync(files.key, whole.key);
-    await until(() => shows(own, later.certificate));
+    await waitFor(() => shows(own, later.certificate), 'the later certificate');
     expect(await shows(own, own.ca)).toBe(false);
   }, 90_000);
 
@@ -220,16 +221,16 @@ describe('the hooks', () => {
     expect(await statuses()).toEqual([400, 401]);
     writeFileSync(file('previous'), 'one');
     writeFileSync(file('token'), 'two');
-    await until(async () => (await statuses())[1] !== 401);
+    await waitFor(async () => (await statuses())[1] !== 401, 'the new token counts');
     expect(await statuses()).toEqual([400, 400]);
     rmSync(file('previous'));
-    await until(async () => (await statuses())[0] !== 400);
+    await waitFor(async () => (await statuses())[0] !== 400, 'the token before counts no more');
     expect(await statuses()).toEqual([401, 400]);
   });
 
   it('an empty token does not replace the current one, and fails the start', async () => {
     writeFileSync(file('token'), '\n');
-    await until(() => own.log().includes('an empty token'));
+    await waitFor(() => own.log().includes('an empty token'), 'the log');
     expect((await sync('Bearer two')).status).toBe(400);
     expect((await sync('Bearer ')).status).toBe(401);
     await expect(setup.start({ HOOKS_TOKEN_FILE: file('token') })).rejects.toThrow(/token is empty: an empty token/);

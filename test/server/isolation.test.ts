@@ -1,8 +1,9 @@
 /** No client can use up admission's connections to the API server. */
 import { request as plainRequest } from 'node:http';
 import { expect, it } from 'vitest';
+import { waitFor } from '../../dev/local/process/waitFor.ts';
 import { objectOf } from '../support/objects.ts';
-import { answersNothing, ask, createServerSetup, fluxReview, reviewOf, until } from './program.ts';
+import { answersNothing, ask, createServerSetup, fluxReview, reviewOf } from './program.ts';
 
 let apiServer = answersNothing;
 const setup = await createServerSetup((request, response) => apiServer(request, response));
@@ -32,7 +33,7 @@ it('HealthChecks whose reads hang do not use up the connections of admission', a
     return call;
   });
   // As many as the connection pool of HealthChecks.
-  await until(() => held >= 16);
+  await waitFor(() => held >= 16, '16 reads');
   const review = JSON.stringify(fluxReview());
   const answers = Array.from({ length: 20 }, () =>
     ask({ port: program.webhookPort, path: '/admission/mutate/flux', ca: program.ca, agent: false }, review),
@@ -60,7 +61,7 @@ it('reviews whose reads hang do not use up the connections of those that fail op
     ask(to('/admission/mutate/flux'), review({ 'gate.fluxcd.io/gates': names(i) })).catch(() => {}),
   );
   // As many as the connection pool of reviews that fail closed.
-  await until(() => held >= 64);
+  await waitFor(() => held >= 64, '64 reads');
   const apart = ['flux-fails-open', 'flux-metacontroller'];
   const answers = apart.map((name) => ask(to(`/admission/mutate/${name}`), review({})));
   for (const { status, text } of await Promise.all(answers)) {

@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { type Agent, type RequestOptions, request } from 'node:https';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { vi } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { requestOf } from '../../dev/fakes/requests.ts';
@@ -20,7 +19,6 @@ import { temporaryFolder } from '../support/temporaryFolder.ts';
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const ROOT = join(import.meta.dirname, '../..');
-const POLL_MS = 10;
 
 export interface Program {
   process: ChildProcess;
@@ -106,11 +104,6 @@ export async function createServerSetup(apiServer = answersNothing): Promise<Ser
       return program;
     },
   };
-}
-
-/** Polls a condition that changes soon. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await wait(POLL_MS);
 }
 
 export const reviewOf = (object: KubeObject<any, any>) => ({

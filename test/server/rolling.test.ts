@@ -1,7 +1,8 @@
 /** A replica that ends during requests of clients that keep their connections as the API server does. */
 import { Agent } from 'node:https';
 import { expect, it } from 'vitest';
-import { admit, answersNothing, ask, createServerSetup, fluxReview, type Program, until } from './program.ts';
+import { waitFor } from '../../dev/local/process/waitFor.ts';
+import { admit, answersNothing, ask, createServerSetup, fluxReview, type Program } from './program.ts';
 
 const CLIENTS = 8;
 
@@ -55,13 +56,13 @@ it('a rolling restart fails no admission request', async () => {
   }
 
   const clients = Array.from({ length: CLIENTS }, client);
-  await until(() => answered >= 50);
+  await waitFor(() => answered >= 50, '50 answers');
   old.process.kill('SIGTERM');
-  await until(async () => !(await isReady(old)));
+  await waitFor(async () => !(await isReady(old)), 'the old Pod is not ready');
   target = next;
   expect(await old.exited).toBe(0);
   const before = answeredByNext;
-  await until(() => answeredByNext >= before + 50);
+  await waitFor(() => answeredByNext >= before + 50, '50 answers of the next Pod');
   ended = true;
   await Promise.all(clients);
   expect(failures).toEqual([]);
@@ -84,7 +85,7 @@ it('a request that is running at the end is answered, and no other is accepted',
   const answer = ask(options, JSON.stringify(fluxReview()));
   await asked;
   program.process.kill('SIGTERM');
-  await until(async () => !(await accepts(program)));
+  await waitFor(async () => !(await accepts(program)), 'no connection is accepted');
   release();
   expect((await answer).status).toBe(200);
   expect(await program.exited).toBe(0);

@@ -6,7 +6,7 @@ import type { Access } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';
 import { startFlux } from '../flux/controllers.ts';
 import type { Log } from '../process/log.ts';
-import { until } from '../process/until.ts';
+import { waitFor } from '../process/waitFor.ts';
 import { pushArtifact, registrySecret } from '../registry/artifact.ts';
 import { startRealRegistry } from '../registry/realRegistry.ts';
 import { APP, HOME, NEIGHBOURS } from './objects.ts';
@@ -77,10 +77,10 @@ export async function withRealFlux(accessOf: (user: 'admin') => Access, log: Log
       const spec = { ...source(FLEET), ref: { tag } };
       for (const object of [build.ociRepository(SYSTEM, FLEET, { spec }), build.kustomization(SYSTEM, FLEET)])
         await admin.apply(object, { manager: 'demo' });
-      await until(`kustomize-controller to apply ${tag} of ${FLEET}`, async () => {
+      await waitFor(async () => {
         const { status } = await admin.get(build.ref('kustomization', SYSTEM, FLEET));
-        return status?.lastAppliedRevision?.startsWith(`${tag}@`) || undefined;
-      });
+        return status?.lastAppliedRevision?.startsWith(`${tag}@`);
+      }, `kustomize-controller applies ${tag} of ${FLEET}`);
       return [];
     },
     async stop() {

@@ -5,7 +5,7 @@ import { timestamp } from '../../actors/timestamp.ts';
 import { User } from '../../actors/user.ts';
 import type { Access } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';
-import { until } from '../process/until.ts';
+import { waitFor } from '../process/waitFor.ts';
 import { NEIGHBOURS as SHOP } from './objects.ts';
 
 type AccessOf = (user: keyof Users) => Access;
@@ -34,14 +34,13 @@ async function publish({ admin }: Users, policy: string, tag: string): Promise<v
 
 /** Waits until the newest deployment has the tag, and the bakeStatus if given. */
 async function untilDeployed({ admin }: Users, name: string, tag: string, bakeStatus?: string): Promise<void> {
-  let ready = '';
   const isThere = async () => {
     const { status } = await admin.get(ref('rollout', SHOP, name));
     const [head] = status?.history ?? [];
-    ready = status?.conditions?.find(({ type }: { type: string }) => type === 'Ready')?.message;
-    return (head?.version.tag === tag && (!bakeStatus || head.bakeStatus === bakeStatus)) || undefined;
+    if (head?.version.tag === tag && (!bakeStatus || head.bakeStatus === bakeStatus)) return true;
+    throw new Error(status?.conditions?.find(({ type }: { type: string }) => type === 'Ready')?.message);
   };
-  await until(`${name} to come to ${tag} (${bakeStatus ?? 'any'})`, isThere, () => ready);
+  await waitFor(isThere, `${tag} of ${name} is deployed (${bakeStatus ?? 'any'})`);
 }
 
 /** An application that has deployed some versions. */

@@ -5,7 +5,7 @@ import type { Access } from '../../client/kubeconfig.ts';
 import type { ObjectRef } from '../../client/resources.ts';
 import { type AnyObject, ApiError } from '../../client/send.ts';
 import { Problem } from '../process/problem.ts';
-import { until } from '../process/until.ts';
+import { waitFor } from '../process/waitFor.ts';
 import type { DemoFlux } from './flux.ts';
 import { APP, HOME, imagePolicy, kustomization, namespace, ociRepository, rollout, rolloutGate } from './objects.ts';
 import type { DemoOutput } from './output.ts';
@@ -50,12 +50,12 @@ export async function heldVersion({ output, admin, flux }: DemoContext): Promise
   await admin.apply(rolloutGate(false), BY_DEMO);
   output.explain('Flux finds the tag 1.1.0:');
   await publish(admin, flux, '1.1.0');
-  const held = await until(`the Rollout to see 1.1.0 and hold it`, async () => {
+  const held = await waitFor(async () => {
     const status = (await read(admin, rollout)).status ?? {};
     const gates = condition(status, 'GatesPassing');
     const candidates = (status.releaseCandidates ?? []).map(({ tag }: { tag: string }) => tag);
-    return candidates.includes('1.1.0') && gates?.reason === 'SomeGatesBlocking' ? gates : undefined;
-  });
+    return candidates.includes('1.1.0') && gates?.reason === 'SomeGatesBlocking' && gates;
+  }, 'the Rollout holds 1.1.0');
   output.command('kubectl describe rollout my-app   # its conditions');
   output.quote(`GatesPassing=${held.status} ${held.reason}: ${held.message}`);
   await expectVersion(admin, '1.0.0');
@@ -121,14 +121,14 @@ async function versions(admin: User): Promise<string[]> {
 }
 
 async function arrival(admin: User, version: string): Promise<void> {
-  await until(`${version} to arrive in both Flux objects`, async () =>
-    (await versions(admin)).every((found) => found === version) ? true : undefined,
-  );
+  const isThere = async () => (await versions(admin)).every((found) => found === version);
+  await waitFor(isThere, `${version} is in both Flux objects`);
 }
 
 async function applied(admin: User, version: string): Promise<void> {
-  await until(`Flux to apply ${version}`, async () =>
-    (await read(admin, kustomization)).status?.lastAppliedRevision?.startsWith(`${version}@`) ? true : undefined,
+  await waitFor(
+    async () => (await read(admin, kustomization)).status?.lastAppliedRevision?.startsWith(`${version}@`),
+    `Flux applies ${version}`,
   );
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Access } from '../../client/kubeconfig.ts';
 import { type AnyObject, send } from '../../client/send.ts';
 import { REPOSITORY } from '../../repository.ts';
-import { until } from '../process/until.ts';
+import { waitFor } from '../process/waitFor.ts';
 import { applyAll } from './applyAll.ts';
 import { readManifests } from './manifests.ts';
 
@@ -18,12 +18,11 @@ export async function installKinds(admin: Access, kinds: AnyObject[], fluxFolder
 }
 
 async function established(admin: Access, name: string): Promise<void> {
-  let conditions: { type: string; status: string; message: string }[] = [];
   const isEstablished = async () => {
-    conditions = (await send(admin, 'GET', `${CRDS}/${name}`)).object.status?.conditions ?? [];
-    return conditions.some(({ type, status }) => type === 'Established' && status === 'True') || undefined;
+    const { status } = (await send(admin, 'GET', `${CRDS}/${name}`)).object;
+    const conditions: { type: string; status: string; message: string }[] = status?.conditions ?? [];
+    if (conditions.some((each) => each.type === 'Established' && each.status === 'True')) return true;
+    throw new Error(conditions.map(({ message }) => message).join('; '));
   };
-  await until(`the API server to serve ${name}`, isEstablished, () =>
-    conditions.map(({ message }) => message).join('; '),
-  );
+  await waitFor(isEstablished, `the API server serves ${name}`);
 }

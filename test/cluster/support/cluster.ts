@@ -10,7 +10,7 @@ import { User } from '../../../dev/actors/user.ts';
 export * from '../../../dev/actors/objects.ts';
 export type { User } from '../../../dev/actors/user.ts';
 export { type Answer, type AnyObject, ApiError } from '../../../dev/client/send.ts';
-export { staysTrue, waitFor } from './waitFor.ts';
+export { staysTrue, waitFor } from '../../../dev/local/process/waitFor.ts';
 
 export interface ClusterView {
   dir: string;

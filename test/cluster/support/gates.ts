@@ -1,9 +1,9 @@
 /** Users' requests to Gates, and the state of the objects that require them, written and read as with kubectl. */
 
 import type { AnyObject } from '../../../dev/client/send.ts';
+import { waitFor } from '../../../dev/local/process/waitFor.ts';
 import type { ClusterView } from './cluster.ts';
 import { conditionOf } from './versions.ts';
-import { waitFor } from './waitFor.ts';
 
 export { requestGate } from '../../../dev/actors/requestGate.ts';
 export { timestamp } from '../../../dev/actors/timestamp.ts';

@@ -1,7 +1,7 @@
 /** A fake notification-controller, which records posted events in order and can stop answering. */
 import { json } from 'node:stream/consumers';
+import { waitFor } from '../../../dev/local/process/waitFor.ts';
 import { startLocalServer } from '../../support/localServer.ts';
-import { waitFor } from './waitFor.ts';
 
 export interface Notification {
   involvedObject: { apiVersion: string; kind: string; namespace: string; name: string };

@@ -2,8 +2,8 @@
 
 import { ref } from '../../../dev/actors/objects.ts';
 import { type AnyObject, send } from '../../../dev/client/send.ts';
+import { waitFor } from '../../../dev/local/process/waitFor.ts';
 import type { ClusterView } from './cluster.ts';
-import { waitFor } from './waitFor.ts';
 
 type Reader = ClusterView['admin'];
 

@@ -1,12 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { inspect } from 'node:util';
+import { Problem } from './problem.ts';
 
 /** Long waits poll less often, and leave the processor to the cluster. */
 const pauseFor = (waitMs: number) => Math.min(Math.max(waitMs / 10, 20), 250);
 
 /**
- * Asks `probe` until it answers something truthy, and answers that. Gives up after `timeoutMs` with what it saw last:
- * an assertion (or any error) that `probe` throws counts as "not yet" and its words are in the message.
+ * Polls until `probe` returns something truthy, and returns that. An error of `probe` counts as "not yet".
+ * @throws a Problem with the last result or error, after `timeoutMs`
  */
 export async function waitFor<T>(
   probe: () => Promise<T> | T,
@@ -23,15 +24,12 @@ export async function waitFor<T>(
       last = error;
     }
     const waited = performance.now() - start;
-    if (waited > timeoutMs) throw new Error(`Not seen within ${timeoutMs} ms: ${what}. Last: ${show(last)}`);
+    if (waited > timeoutMs) throw new Problem(`Not seen within ${timeoutMs} ms: ${what}. Last: ${show(last)}`);
     await wait(pauseFor(waited));
   }
 }
 
-/**
- * Fails as soon as `probe` answers something falsy or throws; otherwise resolves after `forMs`. For things that must
- * not happen.
- */
+/** Throws as soon as `probe` returns something falsy or throws; resolves after `forMs`. For what must not happen. */
 export async function staysTrue(probe: () => Promise<unknown> | unknown, what: string, forMs: number): Promise<void> {
   const deadline = performance.now() + forMs;
   do {
