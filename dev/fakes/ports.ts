@@ -29,6 +29,8 @@ export interface ClusterRequest extends ResourceRef {
 
 export interface FakeCluster extends ClusterReader {
   requests: ClusterRequest[];
+  /** The requests as text: `get gates team-a freeze`. */
+  reads: string[];
   /** Every object in an answer. */
   read: Set<AnyObject>;
 }
@@ -50,10 +52,13 @@ export function fakeCluster(
 ): FakeCluster {
   const indexed = typeof objects === 'function' ? () => indexOf(objects()) : once(() => indexOf(objects));
   const requests: ClusterRequest[] = [];
+  const reads: string[] = [];
   const read = new Set<AnyObject>();
 
   const ask = (request: ClusterRequest) => {
+    const { verb, resource, namespace, name, fieldSelector } = request;
     requests.push(request);
+    reads.push([verb, resource, namespace, name ?? fieldSelector].filter(Boolean).join(' '));
     onRequest?.(request);
     const problem = fails?.(request);
     if (problem !== undefined) throw new Error(problem);
@@ -69,6 +74,7 @@ export function fakeCluster(
   };
   return {
     requests,
+    reads,
     read,
     async get(ref) {
       ask({ verb: 'get', ...ref });

@@ -11,19 +11,9 @@ import { kubeObject, objectOf } from '../../support/objects.ts';
 export const NOW = Date.parse('2026-01-02T12:00:00Z');
 export const at = (time: string) => `2026-01-02T${time}Z`;
 
-/**
- * `requests`: such as `get deployments demo/web` and `list services demo`.
- * @param broken resources whose reads fail with this text
- */
-export function cluster(objects: readonly KubeObject<any, any>[], broken: Record<string, string> = {}) {
-  const requests: string[] = [];
-  const fake = fakeCluster(objects, {
-    fails: ({ resource }) => broken[resource],
-    onRequest: ({ verb, resource, namespace, name }) =>
-      requests.push(`${verb} ${resource} ${[namespace, name].filter(Boolean).join('/')}`),
-  });
-  return { ...fake, requests };
-}
+/** @param broken resources whose reads fail with this text */
+export const cluster = (objects: readonly KubeObject<any, any>[], broken: Record<string, string> = {}) =>
+  fakeCluster(objects, { fails: ({ resource }) => broken[resource] });
 
 export function healthCheck(fields: Partial<HealthCheck> & { annotations?: Record<string, string> } = {}): HealthCheck {
   const { annotations = { 'healthcheck.kuberik.com/kustomization': 'test-kustomization' }, metadata, ...rest } = fields;

@@ -34,7 +34,7 @@ describe('reads', () => {
       ...others,
     ]);
     expect(await lookedAt(reader)).toMatchObject(HEALTHY);
-    expect(reader.requests.filter((r) => r.includes('services'))).toEqual(['list services demo']);
+    expect(reader.reads.filter((r) => r.includes('services'))).toEqual(['list services demo']);
     expect([...reader.read].some(({ metadata }) => metadata.name?.startsWith('other-'))).toBe(false);
   });
 
@@ -42,26 +42,23 @@ describe('reads', () => {
     const services = range(9).map((i) => (i === 3 ? service(i) : labelled(service(i))));
     const reader = cluster([inventory(many('Service', 9)), ...services]);
     expect(await lookedAt(reader)).toMatchObject(HEALTHY);
-    expect(reader.requests.filter((r) => r.includes('services'))).toEqual([
-      'list services demo',
-      'get services demo/x3',
-    ]);
+    expect(reader.reads.filter((r) => r.includes('services'))).toEqual(['list services demo', 'get services demo x3']);
   });
 
   it('of a ConfigMap never more than the metadata', async () => {
     const maps = range(2).map((i) => ({ ...service(i), kind: 'ConfigMap' }));
     const reader = cluster([inventory(many('ConfigMap', 2)), labelled(maps[0]!), maps[1]!]);
     expect(await lookedAt(reader)).toMatchObject(HEALTHY);
-    expect(reader.requests.filter((r) => r.includes('configmaps'))).toEqual([
-      'listMetadata configmaps demo',
-      'listMetadata configmaps demo',
+    expect(reader.reads.filter((r) => r.includes('configmaps'))).toEqual([
+      'listMetadata configmaps demo metadata.name=x0',
+      'listMetadata configmaps demo metadata.name=x1',
     ]);
   });
 
   it('2,000 that lack the labels take one list more', async () => {
     const reader = cluster([inventory(many('Service', 2000)), ...range(2000).map(service)]);
     expect(await lookedAt(reader)).toMatchObject(HEALTHY);
-    expect(reader.requests.filter((r) => r.includes('services'))).toEqual(['list services demo', 'list services demo']);
+    expect(reader.reads.filter((r) => r.includes('services'))).toEqual(['list services demo', 'list services demo']);
   });
 
   it('evaluates items of a list by their kind, which the API server leaves out', async () => {
@@ -77,7 +74,7 @@ describe('reads', () => {
   it('Secrets are not read', async () => {
     const reader = cluster([inventory(many('Secret', 3))], { secrets: 'forbidden' });
     expect((await settle(healthCheck(), reader)).status).toMatchObject({ status: 'Healthy' });
-    expect(reader.requests.join()).not.toContain('secrets');
+    expect(reader.reads.join()).not.toContain('secrets');
   });
 
   it('Q27: a failed read of an object keeps the health', async () => {
@@ -104,7 +101,7 @@ describe('reads', () => {
     const entries = Array.from({ length: 500 }, (_, i) => ({ id: `ns${i}_x__Service`, v: 'v1' }));
     const reader = cluster([inventory(entries)], { services: 'timeout' });
     await syncOnce(healthCheck(), reader);
-    expect(reader.requests.length).toBeLessThan(30);
+    expect(reader.reads.length).toBeLessThan(30);
   });
 
   it('a kind that is no longer served has no objects', async () => {
@@ -156,7 +153,7 @@ describe('what a HelmRelease has released', () => {
   const check = async (object: KubeObject, ...workloads: KubeObject[]) => {
     const reader = cluster([kustomization({ ...READY, inventory: { entries } }), object, ...workloads]);
     const { status, message } = (await settle(healthCheck(), reader)).status!;
-    return { status, message, requests: reader.requests };
+    return { status, message, requests: reader.reads };
   };
 
   it('is read with the account of the HelmRelease, and so are its Pods', async () => {
@@ -214,7 +211,7 @@ describe('the Pods of a workload that is not complete', () => {
     const reader = cluster([account, ...objects], broken);
     const access = { may: async (_: unknown, { resource }: { resource: string }) => may || resource !== 'pods' };
     const { status } = await syncOnce(healthCheck(), reader, [], undefined, {}, access);
-    return { message: (status as { message?: string }).message, requests: reader.requests };
+    return { message: (status as { message?: string }).message, requests: reader.reads };
   };
 
   it('report the cause', async () => {
@@ -238,7 +235,7 @@ describe('the Pods of a workload that is not complete', () => {
     const reader = cluster([kustomization({ ...READY, inventory: { entries } }), ...workloads], { pods: 'no answer' });
     const { status } = await syncOnce(healthCheck({ status: complete }), reader);
     expect((status as HealthStatus).status).toBe('Unhealthy');
-    expect(reader.requests.filter((request) => request === 'list pods demo')).toHaveLength(16);
+    expect(reader.reads.filter((request) => request === 'list pods demo')).toHaveLength(16);
   });
 
   it.each([

@@ -82,7 +82,7 @@ describe('while Flux reconciles an applied version again', () => {
   const sync = (object = healthy(), rollouts: Parameters<typeof syncOnce>[2] = [], now = NOW) => {
     const reader = cluster([atWork, GOOD, namespace()]);
     const answer = syncOnce(object, reader, rollouts, now, {}, undefined, [atWork]);
-    return answer.then((given) => ({ ...given, requests: reader.requests }));
+    return answer.then((given) => ({ ...given, requests: reader.reads }));
   };
 
   it('nothing is read at rest: the write with which Flux ends wakes it', async () => {
@@ -91,7 +91,7 @@ describe('while Flux reconciles an applied version again', () => {
 
   it('it is read if that takes longer', async () => {
     const { requests, status } = await sync(healthy(), [], NOW + 60_000);
-    expect(requests).toContain('get deployments demo/test-deployment');
+    expect(requests).toContain('get deployments demo test-deployment');
     expect(status).toBeUndefined();
   });
 });

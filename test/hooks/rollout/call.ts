@@ -17,23 +17,18 @@ export interface Around {
   settings?: Partial<HookCall['settings']> | undefined;
 }
 
-/** `reads`: such as `get gates team-a freeze`. */
 export function fakeCall({ objects = [], serves = () => true, fails = false, settings }: Around = {}) {
   const fail = ({ resource }: ClusterRequest) =>
     fails === true || fails === resource ? 'the API server does not answer' : undefined;
-  const reads: string[] = [];
-  const cluster = fakeCluster(objects, { serves, fails: fail, onRequest: (request) => reads.push(asked(request)) });
+  const cluster = fakeCluster(objects, { serves, fails: fail });
   const { call, events, counts } = fakeHookCall({
     now: NOW,
     cluster,
     metadata: { lookup: () => ({}), isAwaited: () => false },
     settings: { metacontrollerUser: 'metacontroller', ...settings },
   });
-  return { call, reads, events, counts };
+  return { call, reads: cluster.reads, events, counts };
 }
-
-const asked = ({ verb, resource, namespace, name, fieldSelector }: ClusterRequest) =>
-  [verb, resource, namespace, name ?? fieldSelector].filter(Boolean).join(' ');
 
 export function rollout(spec: Partial<Rollout['spec']> = {}, status?: Rollout['status'], name = 'app'): Rollout {
   return objectOf('Rollout', `team-a/${name}`, {
