@@ -39,7 +39,7 @@ export interface Rollout {
      */
     versionHistoryLimit?: number;
     /**
-     * Days to keep a release after its discovery. Older releases are dropped when a deployment makes the history exceed versionHistoryLimit; releases in the history never are.
+     * Days to keep a release after its creation (availableReleases[].created); one without that date is not old. Old releases, and those discovered before them, are dropped when a deployment makes the history exceed versionHistoryLimit; releases in the history never are.
      */
     availableReleasesRetentionDays?: number;
     /**
