@@ -4,7 +4,7 @@
  */
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { GateSummary, RolloutGate, VersionInfo } from '../../api/types.ts';
+import type { GateSummary, HistoryEntry, RolloutGate, VersionInfo } from '../../api/types.ts';
 import { approveGateCommands, closedOf, evaluateRequired, fullMessage, redactFor } from '../gate/evaluateGates.ts';
 import { LIMITS } from '../limits.ts';
 import type { ClosedGate } from '../objectGates/gateTexts.ts';
@@ -27,7 +27,7 @@ export function gateSummaries(
   const { version } = evaluation.choice;
   const closed = closedSummaries(context, evaluation).slice(0, MAX_CLOSED_GATES);
   const required = new Map(evaluation.requiredApprovals.map((each) => [each.gate.metadata.name ?? '', each]));
-  const all = rolloutGateSummaries(context.observed.rolloutGates, evaluation).map((each) =>
+  const all = rolloutGateSummaries(context, evaluation).map((each) =>
     withApprovalsText(each, required.get(each.name), version),
   );
   const own = all.filter(isOfRolloutGate);
@@ -63,11 +63,23 @@ function withApprovalsText(
     : gate;
 }
 
+/**
+ * The version that bypasses the RolloutGates; or the deployed one that has, while no other version is pending. Without
+ * it, the RolloutGates would seem to block the version that was just deployed.
+ */
+export function shownBypass(
+  [head]: readonly HistoryEntry[],
+  { candidates, approvals, rolloutGatesResult }: Pick<Evaluation, 'candidates' | 'approvals' | 'rolloutGatesResult'>,
+): string | undefined {
+  if (candidates.length > 0 || !head?.origin?.includes('GateBypass')) return rolloutGatesResult.bypassed;
+  return isApproved(approvals, head.version.tag) ? head.version.tag : undefined;
+}
+
 /** The entries of the RolloutGates and upstream Rollouts. */
-function rolloutGateSummaries(
-  gates: readonly RolloutGate[],
-  { candidates, upstreamVerdicts, approvals, rolloutGatesResult: { bypassed } }: Evaluation,
-): GateSummary[] {
+function rolloutGateSummaries({ observed, state }: RolloutContext, evaluation: Evaluation): GateSummary[] {
+  const gates = observed.rolloutGates;
+  const { candidates, upstreamVerdicts, approvals } = evaluation;
+  const bypassed = shownBypass(state.history, evaluation);
   if (bypassed !== undefined) return bypassedSummaries(gates, candidates, bypassed, upstreamVerdicts);
   const approvalsOf = new Map(approvals.map((each) => [each.gate, each]));
   return [

@@ -42,6 +42,7 @@ import type { Observed, RolloutContext } from './evaluation/observed.ts';
 import { type ReportedWait, waitsText } from './evaluation/reportedWaits.ts';
 import { blockingNames } from './evaluation/rolloutGates.ts';
 import { type Requests, requestedText, unknownBypass } from './evaluation/rolloutRequests.ts';
+import { shownBypass } from './gateSummaries.ts';
 
 /** All conditions after a decision. */
 export function nextConditions(
@@ -77,7 +78,7 @@ export function nextConditions(
   ];
   const ready = readyNow(context, evaluation, waits, problems);
   const conditions = [
-    gatesCondition(evaluation),
+    gatesCondition(state.history, evaluation),
     blocked,
     ...transient.flatMap(([, condition]) => condition ?? []),
     ...(ready ? [ready] : []),
@@ -108,8 +109,10 @@ function blockedCondition({ choice }: Evaluation, reported: readonly ReportedWai
 }
 
 /** GatesPassing: the result of the RolloutGates, with the texts of the Go controller, which name none. */
-function gatesCondition({ candidates, rolloutGatesResult }: Evaluation): NewCondition {
-  const { bypassed, passing, onEveryList } = rolloutGatesResult;
+function gatesCondition(history: readonly HistoryEntry[], evaluation: Evaluation): NewCondition {
+  const { candidates, rolloutGatesResult } = evaluation;
+  const { passing, onEveryList } = rolloutGatesResult;
+  const bypassed = shownBypass(history, evaluation);
   if (bypassed !== undefined)
     return trueCondition(GATES_PASSING, 'GatesBypassed', `Gates bypassed for version ${bypassed}`);
   if (!passing) return falseCondition(GATES_PASSING, 'SomeGatesBlocking', 'Some gates are blocking deployment');

@@ -18,7 +18,6 @@ import {
   type RolloutGatesResult,
   rejectedBy,
   rejections,
-  shownBypass,
 } from './rolloutGates.ts';
 import { expiries, type RolloutGateApprovals, rolloutGateApprovals } from './versionApprovals.ts';
 
@@ -115,9 +114,8 @@ function possibleVersions({ observed, state, config, requests, now }: RolloutCon
   });
   const upstreamVerdicts = evaluateUpstream(rollout, observed.upstream, candidates, now);
   const approvals = rolloutGateApprovals(rollout, rolloutGates, authors, now);
-  const requestedBypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
-  const bypass = requestedBypass ?? shownBypass(head, candidates);
-  const rolloutGatesResult = evaluateRolloutGates(rolloutGates, candidates, bypass, upstreamVerdicts, approvals);
+  const { bypassGates } = requests;
+  const rolloutGatesResult = evaluateRolloutGates(rolloutGates, candidates, bypassGates, upstreamVerdicts, approvals);
   const rollback = rollbackOf({
     history,
     config,

@@ -5,7 +5,7 @@
 import { GATE_UNTIL, SCHEDULE_KIND_LABEL, SCHEDULE_NAME_LABEL } from '../../../api/annotations.ts';
 import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { HistoryEntry, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
+import type { Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import type { NewCondition } from '../../kube/conditions.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { firstFew } from '../../text/firstFew.ts';
@@ -68,8 +68,8 @@ export function rolloutGatesOf(rollout: Rollout, gates: readonly RolloutGate[], 
 
 /**
  * The result of the RolloutGates and upstream Rollouts for all candidates.
- * @param bypass a candidate, or the version that was deployed with a bypass. Its RolloutGates do not count, except
- *   their approvals: a bypass is the decision of one person
+ * @param bypass the version of a request to bypass them. If it is a candidate, they don't count for it, except their
+ *   approvals: a bypass is the decision of one person
  */
 export function evaluateRolloutGates(
   gates: readonly RolloutGate[],
@@ -78,10 +78,9 @@ export function evaluateRolloutGates(
   upstream: readonly UpstreamVerdict[],
   approvals: readonly RolloutGateApprovals[],
 ): RolloutGatesResult {
-  if (bypass !== undefined && isApproved(approvals, bypass)) {
-    const bypassing = candidates.filter(({ tag }) => tag === bypass);
+  const bypassing = candidates.filter(({ tag }) => tag === bypass && isApproved(approvals, tag));
+  if (bypass !== undefined && bypassing.length > 0)
     return { eligible: bypassing, onEveryList: bypassing, passing: true, bypassed: bypass };
-  }
   const lists = gates.map(allowedBy).filter((list) => list !== undefined);
   const ofUpstream = upstream.map(({ allowed }) => new Set(allowed));
   const eligible = candidates.filter(
@@ -92,14 +91,6 @@ export function evaluateRolloutGates(
     onEveryList: eligible.filter(({ tag }) => lists.every((list) => list.has(tag))),
     passing: gates.every((gate) => gate.spec?.passing !== false),
   };
-}
-
-/**
- * The deployed version, if it bypassed RolloutGates and no other version is pending. The status still shows the bypass:
- * without it, the RolloutGates would seem to block the version that was just deployed.
- */
-export function shownBypass(head: HistoryEntry | undefined, candidates: readonly VersionInfo[]): string | undefined {
-  return candidates.length === 0 && head?.origin?.includes('GateBypass') ? head.version.tag : undefined;
 }
 
 /** RolloutGates that one message names. */

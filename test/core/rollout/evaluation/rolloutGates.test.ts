@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { HistoryEntry, RolloutGate } from '../../../../api/types.ts';
+import type { HistoryEntry, RolloutGate, VersionInfo } from '../../../../api/types.ts';
 import {
   blockingNames,
   countedRolloutGate,
   evaluateRolloutGates,
   rolloutGatesOf,
   scheduledOpening,
-  shownBypass,
 } from '../../../../core/rollout/evaluation/rolloutGates.ts';
+import { shownBypass } from '../../../../core/rollout/gateSummaries.ts';
 import { planRollout } from '../../../../core/rollout/plan.ts';
 import { objectOf } from '../../../support/objects.ts';
 import { NOW, observed } from '../observedFixture.ts';
@@ -96,9 +96,13 @@ describe('shownBypass', () => {
       timestamp: '2026-03-01T12:00:00Z',
       origin,
     });
-    expect(shownBypass(head(['Automatic', 'GateBypass']), [])).toBe('1.1.0');
-    expect(shownBypass(head(['Automatic', 'GateBypass']), CANDIDATES)).toBeUndefined();
-    expect(shownBypass(head(['Manual']), [])).toBeUndefined();
+    const shown = (origin: HistoryEntry['origin'], candidates: VersionInfo[]) => {
+      const rolloutGatesResult = evaluateRolloutGates([], candidates, undefined, [], []);
+      return shownBypass([head(origin)], { candidates, approvals: [], rolloutGatesResult });
+    };
+    expect(shown(['Automatic', 'GateBypass'], [])).toBe('1.1.0');
+    expect(shown(['Automatic', 'GateBypass'], CANDIDATES)).toBeUndefined();
+    expect(shown(['Manual'], [])).toBeUndefined();
   });
 
   it('is not the bypass of another version, which no RolloutGate blocks', () => {
