@@ -5,6 +5,7 @@ import { type Period, periodsOf } from '../calendar/activeRules.ts';
 import { compileCalendar } from '../calendar/calendarRules.ts';
 import { memoizeByObject } from '../collection/memo.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
+import { sameJson } from '../kube/json.ts';
 import { earliestTime, formatTime } from '../kube/time.ts';
 import { requestProblems, windowProblems } from './gateProblems.ts';
 import { addWindow, type GateRequest, type GateRequests, gateRequestsOf, parseWindow } from './gateRequests.ts';
@@ -129,6 +130,17 @@ export function endedClosureWarnings(gate: Gate, old: Gate | undefined, now: Epo
   if (!hadNoEnd || openFor === undefined || resetToDefaultAt === undefined) return [];
   const end = formatTime(resetToDefaultAt);
   return [`at ${end} the schedule decides again and the Gate may open. To keep it closed, close it after that`];
+}
+
+/** The Warning about another default that a request, which counts before it, keeps from taking effect. */
+export function overriddenDefaultWarnings(gate: Gate, old: Gate | undefined, now: EpochMs): string[] {
+  const { opened, cause, resetToDefaultAt } = evaluateGate(gate, now);
+  const isOverridden = gate.spec.default === (opened ? 'closed' : 'opened');
+  const before = old && evaluateGate(old, now).request;
+  if (!cause || !isOverridden || gate.spec.default === old?.spec.default || !sameJson(cause, before)) return [];
+  const [state, opposite] = opened ? ['open', 'closes'] : ['closed', 'opens'];
+  const end = resetToDefaultAt === undefined ? `a request ${opposite} it` : formatTime(resetToDefaultAt);
+  return [`spec.default: the Gate stays ${state}, by the request of ${formatTime(cause.at)}, until ${end}`];
 }
 
 // The state of a Gate at each instant: a request comes before the calendar, and the calendar before the default.

@@ -15,7 +15,7 @@ import { freshReason, recordReason } from '../../core/gate/bypassReason.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/gateProblems.ts';
 import { acceptRequests } from '../../core/gate/gateRequests.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, requirerText, selectsLabels } from '../../core/gate/gateSelection.ts';
-import { endedClosureWarnings, evaluateGate } from '../../core/gate/gateTimeline.ts';
+import { endedClosureWarnings, evaluateGate, overriddenDefaultWarnings } from '../../core/gate/gateTimeline.ts';
 import { requirersBlockingDeletion } from '../../core/gate/requirers.ts';
 import { annotate, annotateAll, labelAll } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
@@ -100,6 +100,7 @@ export async function validateGate(request: AdmissionRequest, call: WebhookCall)
     ...(owner.warnings ?? []),
     ...gateWarnings(gate, old, request.userInfo.username, call.now),
     ...endedClosureWarnings(gate, old, call.now),
+    ...overriddenDefaultWarnings(gate, old, call.now),
     ...(await openForWarnings(gate, old, call)),
   ];
   return { ...owner, warnings };

@@ -160,6 +160,52 @@ describe('an opening for one version after a closure without an end', () => {
   });
 });
 
+describe('another spec.default while a request keeps the Gate in the other state', () => {
+  const stays = (state: string, end: string) =>
+    `spec.default: the Gate stays ${state}, by the request of ${day('10:00:00')}, until ${end}`;
+
+  it.each<[title: string, action: string, before: object, after: object, warnings: string[]]>([
+    [
+      'closes nothing after an opening',
+      OPEN,
+      { default: 'opened' },
+      { default: 'closed' },
+      [stays('open', 'a request closes it')],
+    ],
+    [
+      'opens nothing after a closure',
+      CLOSE,
+      { default: 'closed' },
+      { default: 'opened' },
+      [stays('closed', 'a request opens it')],
+    ],
+    [
+      'has no effect before the end of the window',
+      OPEN,
+      { default: 'opened', window: '4h' },
+      { default: 'closed', window: '4h' },
+      [stays('open', day('14:00:00'))],
+    ],
+    ['has one after the opposite request', CLOSE, { default: 'opened' }, { default: 'closed' }, []],
+    ['stays as it was', CLOSE, { default: 'opened' }, { default: 'opened', interval: '2m' }, []],
+  ])('%s', async (_, action, before, after, warnings) => {
+    const old = await stored(before as Gate['spec'], [
+      { at: day('10:00:00'), annotate: { [action]: day('10:00:00') } },
+    ]);
+    const object = { ...old, spec: after as Gate['spec'] };
+    const answer = await write([mutateGate, validateGate], { object, old, at: day('11:00:00') });
+    expect(answer).toMatchObject({ allowed: true, warnings });
+    for (const warning of warnings) expect(warning.length).toBeLessThanOrEqual(120);
+  });
+
+  it('gets no Warning about the request of the same write', async () => {
+    const old = gate({ default: 'closed' });
+    const object = gate({ default: 'opened' }, { [CLOSE]: day('10:00:00') });
+    const answer = await write([mutateGate, validateGate], { object, old, at: day('10:00:00') });
+    expect(answer).toMatchObject({ allowed: true, warnings: [] });
+  });
+});
+
 describe('the record of signed calls', () => {
   const USED = 'gate.fluxcd.io/used-calls';
   const entry = (time: string, digit: string) => `${Date.parse(day(time)) / 1000}:${digit.repeat(16)}`;
