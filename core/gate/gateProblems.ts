@@ -16,7 +16,7 @@ import {
   acceptRequests,
   CLOCK_TOLERANCE_MS,
   isOpenFor,
-  openRequestHasEffectIn,
+  openRequestHasEffect,
   parseRequestTime,
   parseWindow,
   REASON_KEYS,
@@ -100,7 +100,7 @@ export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, no
   if (gate.spec.window !== old?.spec.window && gate.spec.window !== undefined && parseWindow(gate.spec.window) === 0) {
     warnings.push(`spec.window is ${gate.spec.window}: a request ends immediately and has no effect`);
   }
-  if (accepted.some(({ action }) => action === 'open') && !openRequestHasEffectIn(gate, old, now)) {
+  if (accepted.some(({ action }) => action === 'open') && !openRequestHasEffect(gate, old, now)) {
     warnings.push('the request opens nothing: this Gate has spec.approvals, so approve a version instead');
   }
   if (gate.spec.approvals && !old?.spec.approvals && selectsFlux(gate)) {

@@ -214,22 +214,12 @@ export function closeRequestOf(gate: Gate, now: EpochMs): GateRequest | undefine
 
 /**
  * Whether a request to open has an effect. On a Gate with approvals it can only end a closure, or withdraw a planned
- * one.
+ * one. Of the write's own requests only a closure counts: the opening would precede or replace a planned one.
+ * @param gate the Gate after the write, with the record of its requests; before the write the same as `old`
  */
-export function openRequestHasEffect(gate: Gate, now: EpochMs): boolean {
-  return (
-    !gate.spec.approvals || closeRequestOf(gate, now) !== undefined || gateRequestsOf(gate, now).planned !== undefined
-  );
-}
-
-/**
- * Whether the request to open in a write has an effect: see openRequestHasEffect. It may also end a closure that the
- * same write makes. A close request that is only planned doesn't count: the opening would precede or replace it.
- * @param gate the Gate after the write, with the record of its requests
- */
-export function openRequestHasEffectIn(gate: Gate, old: Gate | undefined, now: EpochMs): boolean {
-  if (!gate.spec.approvals || closeRequestOf(gate, now) !== undefined) return true;
-  return old !== undefined && openRequestHasEffect({ ...old, spec: gate.spec }, now);
+export function openRequestHasEffect(gate: Gate, old: Gate | undefined, now: EpochMs): boolean {
+  if (!gate.spec.approvals || closeRequestOf(gate, now)) return true;
+  return old !== undefined && (closeRequestOf(old, now) ?? gateRequestsOf(old, now).planned) !== undefined;
 }
 
 // The requests that a write of a Gate makes, and their record.

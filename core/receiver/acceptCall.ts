@@ -50,7 +50,7 @@ export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDe
   if ('problem' in body) return reject(body.problem);
 
   const { action, for: version } = body;
-  if (action === 'open' && !openRequestHasEffect(gate, now)) {
+  if (action === 'open' && !openRequestHasEffect(gate, gate, now)) {
     return reject('a Gate with spec.approvals cannot be opened by a request');
   }
   const reason = [by, body.reason].filter(Boolean).join(': ');

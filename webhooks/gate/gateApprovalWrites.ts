@@ -16,7 +16,7 @@ import {
 import { APPROVAL_KEYS, recordedOn, splitTarget } from '../../core/approval/approvalRecord.ts';
 import { withRuleChange } from '../../core/approval/ruleChange.ts';
 import { approveGateCommand, standingApprovals } from '../../core/gate/gateApprovals.ts';
-import { type AcceptedRequests, closeRequestOf, openRequestHasEffectIn } from '../../core/gate/gateRequests.ts';
+import { type AcceptedRequests, closeRequestOf, openRequestHasEffect } from '../../core/gate/gateRequests.ts';
 import { reachesBeyond } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { type Requiring, requirersOf } from '../../core/gate/requirers.ts';
@@ -63,7 +63,7 @@ export function openingProblem(
   { now }: WebhookCall,
 ): TextWithCommands | undefined {
   const opens = accepted.some(({ action }) => action === 'open');
-  if (!opens || openRequestHasEffectIn(gate, old, now) || isServiceAccount(userInfo.username)) return undefined;
+  if (!opens || openRequestHasEffect(gate, old, now) || isServiceAccount(userInfo.username)) return undefined;
   return {
     text: 'a Gate with spec.approvals cannot be opened by a request: approve a version of a Rollout that requires it.',
     commands: [approveGateCommand(gate)],

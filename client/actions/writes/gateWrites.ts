@@ -74,7 +74,7 @@ export function openGate(gate: Gate, { reason, at, version }: Opening, now: Epoc
   if (problem) return badRequest(problem);
   if (version !== undefined && !isOpenFor(version))
     return badRequest(`'${version}' is not <namespace>/<rollout>:<tag>.`);
-  if (!openRequestHasEffect(gate, now)) {
+  if (!openRequestHasEffect(gate, gate, now)) {
     return badRequest(`${nameOf(gate)} has spec.approvals, so a request can't open it: approve a version instead.`);
   }
   const { opened, openFor, planned } = evaluateGate(gate, now);
