@@ -42,7 +42,7 @@ COPY copy ./copy
 COPY audit ./audit
 COPY server ./server
 COPY client ./client
-COPY tools ./tools
+COPY connection ./connection
 COPY page ./page
 COPY --from=page /app/files ./page/files
 # The files stay root's: the process cannot change its own code.

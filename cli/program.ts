@@ -1,7 +1,7 @@
 /** Parses the command line. All commands are listed by name; only the called one is loaded. */
 import { Command, CommanderError, Option } from 'commander';
+import { EXIT } from '../connection/kube/problem.ts';
 import { firstFew } from '../core/text/firstFew.ts';
-import { EXIT } from '../tools/kube/problem.ts';
 import {
   COMMON_EXIT_CODES,
   type CommandDefinition,

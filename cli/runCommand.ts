@@ -1,10 +1,10 @@
 /** Runs the program, from the arguments to the exit code. All inputs and outputs are parameters. */
 import type { EpochMs } from '../api/kubernetes.ts';
+import type { ClusterNames } from '../connection/kube/apiProblems.ts';
+import type { Cluster } from '../connection/kube/cluster.ts';
+import type { ConnectionFlags } from '../connection/kube/kubeconfig.ts';
+import { EXIT, Problem } from '../connection/kube/problem.ts';
 import { parseDuration } from '../core/kube/duration.ts';
-import type { ClusterNames } from '../tools/kube/apiProblems.ts';
-import type { Cluster } from '../tools/kube/cluster.ts';
-import type { ConnectionFlags } from '../tools/kube/kubeconfig.ts';
-import { EXIT, Problem } from '../tools/kube/problem.ts';
 import type { CommandDefinition, Context, Invocation } from './command/command.ts';
 import { commandFirst, createProgram, exitCodeOf, usageHint } from './program.ts';
 import { createTerminal, type Streams, type Terminal } from './terminal/terminal.ts';
@@ -69,7 +69,7 @@ export async function run(inputs: ProgramInputs): Promise<number> {
       if (hint) terminal.noteText(hint);
       return usage;
     }
-    const { problemOf } = await import('../tools/kube/apiProblems.ts');
+    const { problemOf } = await import('../connection/kube/apiProblems.ts');
     const problem = problemOf(error, called.cluster);
     if (!problem) throw error;
     const { forSameCluster } = await import('./command/sameCluster.ts');
@@ -112,8 +112,8 @@ function contextOf(
   const connect = async (context: string | undefined): Promise<Cluster> => {
     const timeoutMs = requestTimeoutOf(flags.requestTimeout);
     const [{ selectCluster }, { createClient }] = await Promise.all([
-      import('../tools/kube/kubeconfig.ts'),
-      import('../tools/kube/kubeClient.ts'),
+      import('../connection/kube/kubeconfig.ts'),
+      import('../connection/kube/kubeClient.ts'),
     ]);
     const selected = selectCluster({ ...flags, context }, env);
     onSelected(selected);

@@ -14,12 +14,12 @@ import {
 } from '../client/board/adoptViews.ts';
 import type { Answer, Rights } from '../client/board/pageMessages.ts';
 import type { Right } from '../client/explain/application.ts';
+import { isApiError, type KubeClient } from '../connection/kube/kubeClient.ts';
+import { additionLines, annotationLines, PLAIN_STYLE } from '../connection/kube/objectText.ts';
+import { Problem } from '../connection/kube/problem.ts';
+import { makeWrite, type Sent } from '../connection/kube/sent.ts';
+import { listInAnyVersion } from '../connection/read/namedObjects.ts';
 import { pluralOf } from '../core/text/count.ts';
-import { isApiError, type KubeClient } from '../tools/kube/kubeClient.ts';
-import { additionLines, annotationLines, PLAIN_STYLE } from '../tools/kube/objectText.ts';
-import { Problem } from '../tools/kube/problem.ts';
-import { makeWrite, type Sent } from '../tools/kube/sent.ts';
-import { listInAnyVersion } from '../tools/read/namedObjects.ts';
 import { failedAnswer } from './handlers.ts';
 import { makeAdoption, readAdoptionContext } from './makeAdoption.ts';
 

@@ -5,15 +5,15 @@ import { KINDS, resourceOf } from '../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../api/kubernetes.ts';
 import type { KindState } from '../client/board/pageMessages.ts';
 import { UNREAD } from '../client/explain/related.ts';
-import { createTurns } from '../server/turns.ts';
 import {
   type Collection,
   type CollectionChange,
   follow,
   isApiError,
   type KubeClient,
-} from '../tools/kube/kubeClient.ts';
-import { withoutManagedFields } from '../tools/kube/objectText.ts';
+} from '../connection/kube/kubeClient.ts';
+import { withoutManagedFields } from '../connection/kube/objectText.ts';
+import { createTurns } from '../server/turns.ts';
 import { Hub, type Snapshot } from './hub.ts';
 import { isBoundKind, WATCHED_KINDS, type WatchedKind } from './objects.ts';
 import { type ShareObject, type ViewChanges, Views } from './views.ts';

@@ -18,17 +18,17 @@ import type { Answer, ApplicationPageData, ObjectPageData, Preview, Rights } fro
 import type { Right } from '../client/explain/application.ts';
 import { approvalViews } from '../client/explain/approvalViews.ts';
 import { type ObjectDetails, objectDetails } from '../client/explain/objectDetails.ts';
+import { messageOf } from '../connection/kube/apiProblems.ts';
+import { isApiError, type KubeClient, reviewRights, unlessRefused } from '../connection/kube/kubeClient.ts';
+import { withoutManagedFields, yamlText } from '../connection/kube/objectText.ts';
+import { Problem } from '../connection/kube/problem.ts';
+import { makeWrite } from '../connection/kube/sent.ts';
+import { explainObject } from '../connection/read/explained.ts';
+import { readSelected } from '../connection/read/heldObjects.ts';
+import { readTarget } from '../connection/read/namedObjects.ts';
 import type { CoreEvent } from '../core/audit/eventRecords.ts';
 import { groupOf, identityOf } from '../core/kube/names.ts';
 import { withFullStop } from '../core/text/commands.ts';
-import { messageOf } from '../tools/kube/apiProblems.ts';
-import { isApiError, type KubeClient, reviewRights, unlessRefused } from '../tools/kube/kubeClient.ts';
-import { withoutManagedFields, yamlText } from '../tools/kube/objectText.ts';
-import { Problem } from '../tools/kube/problem.ts';
-import { makeWrite } from '../tools/kube/sent.ts';
-import { explainObject } from '../tools/read/explained.ts';
-import { readSelected } from '../tools/read/heldObjects.ts';
-import { readTarget } from '../tools/read/namedObjects.ts';
 import type { Views } from './views.ts';
 
 /** The time for which access reviews are cached: rights seldom change, and every application needs the same. */

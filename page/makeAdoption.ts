@@ -13,9 +13,9 @@ import {
   rolloutRef,
 } from '../client/actions/writes/adoption.ts';
 import type { WriteRequest } from '../client/actions/writes/plannedWrite.ts';
-import { type KubeClient, unlessRefused } from '../tools/kube/kubeClient.ts';
-import { Problem } from '../tools/kube/problem.ts';
-import { listInAnyVersion, readNamed } from '../tools/read/namedObjects.ts';
+import { type KubeClient, unlessRefused } from '../connection/kube/kubeClient.ts';
+import { Problem } from '../connection/kube/problem.ts';
+import { listInAnyVersion, readNamed } from '../connection/read/namedObjects.ts';
 
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 300;

@@ -1,7 +1,7 @@
 /** The server side of one reader's page: watches, views, and answers to requests, all with the reader's client. */
 import type { EpochMs } from '../api/kubernetes.ts';
 import type { ClusterView, Hello } from '../client/board/pageMessages.ts';
-import type { KubeClient } from '../tools/kube/kubeClient.ts';
+import type { KubeClient } from '../connection/kube/kubeClient.ts';
 import { type AdoptHandlers, createAdoptHandlers } from './adoptHandlers.ts';
 import { Feed } from './feed.ts';
 import { createHandlers, type PageHandlers } from './handlers.ts';

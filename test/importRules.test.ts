@@ -8,7 +8,7 @@ import { temporaryFolder } from './support/temporaryFolder.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** Packages of programs; the client library of Kubernetes is for server/cluster, tools/kube and dev. */
+/** Packages of programs; the client library of Kubernetes is for server/cluster, connection/kube and dev. */
 const ANY = /^(?!@kubernetes)/;
 
 /**
@@ -37,15 +37,15 @@ const MAY_IMPORT: Record<string, [files: string, packages?: RegExp]> = {
   'copy/main.ts': ['api core copy server', ANY],
   'audit/main.ts': ['api core audit server', ANY],
   // The command and the page's server, and what they share.
-  tools: ['api core client', ANY],
-  'tools/kube': ['api core client server/cluster', /./],
-  cli: ['api core client tools page/local.ts page/assets.ts page/makeAdoption.ts', ANY],
-  page: ['api core client tools server/http server/turns.ts', ANY],
-  'page/inCluster': ['api core client tools page server', ANY],
+  connection: ['api core client', ANY],
+  'connection/kube': ['api core client server/cluster', /./],
+  cli: ['api core client connection page/local.ts page/assets.ts page/makeAdoption.ts', ANY],
+  page: ['api core client connection server/http server/turns.ts', ANY],
+  'page/inCluster': ['api core client connection page server', ANY],
   // Runs in a browser, and gets everything else from page/ over HTTP.
   ui: ['api core client', /^(preact|@preact.signals|@dagrejs.dagre)$/],
   // Tests import the development tools, never the other way round.
-  dev: ['api core client hooks webhooks live receiver copy audit server tools cli page ui', /./],
+  dev: ['api core client hooks webhooks live receiver copy audit server connection cli page ui', /./],
 };
 
 const isIn = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);

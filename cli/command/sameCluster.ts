@@ -1,6 +1,6 @@
 /** Commands for the cluster and the user of this command, which the kubeconfig's current context may not have. */
 import { withFlags } from '../../client/actions/lines.ts';
-import type { ConnectionFlags } from '../../tools/kube/kubeconfig.ts';
+import type { ConnectionFlags } from '../../connection/kube/kubeconfig.ts';
 
 /** The text with the connection flags in each of its command lines: after the program, before all else. */
 export function forSameCluster(text: string, flags: ConnectionFlags): string {

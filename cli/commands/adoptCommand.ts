@@ -2,13 +2,19 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FluxObject } from '../../api/flux.ts';
 import { type Adoption, adopt, boundObject, DEFAULT_BAKE, newObjects } from '../../client/actions/writes/adoption.ts';
+import type { Cluster } from '../../connection/kube/cluster.ts';
+import {
+  additionLines,
+  annotationLines,
+  fileNameOf,
+  structuredText,
+  yamlText,
+} from '../../connection/kube/objectText.ts';
+import { EXIT, Problem } from '../../connection/kube/problem.ts';
+import { readTarget } from '../../connection/read/namedObjects.ts';
 import { isObjectName } from '../../core/kube/names.ts';
 import { withCommands, withFullStop } from '../../core/text/commands.ts';
 import { makeAdoption, readAdoptionContext } from '../../page/makeAdoption.ts';
-import type { Cluster } from '../../tools/kube/cluster.ts';
-import { additionLines, annotationLines, fileNameOf, structuredText, yamlText } from '../../tools/kube/objectText.ts';
-import { EXIT, Problem } from '../../tools/kube/problem.ts';
-import { readTarget } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { DRY_RUN, outputOption, SHOW_KUBECTL, YES } from '../command/options.ts';
 import { forSameCluster } from '../command/sameCluster.ts';

@@ -14,15 +14,9 @@ import {
 } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { unknownText } from '../../client/actions/writes/rolloutWrites.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
-import { splitTarget } from '../../core/approval/approvalRecord.ts';
-import { opensFor } from '../../core/gate/gateRequests.ts';
-import { evaluateGate } from '../../core/gate/gateTimeline.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
-import { firstFew } from '../../core/text/firstFew.ts';
-import { shell } from '../../core/text/shell.ts';
-import type { Cluster } from '../../tools/kube/cluster.ts';
-import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
-import { EXIT, Problem } from '../../tools/kube/problem.ts';
+import type { Cluster } from '../../connection/kube/cluster.ts';
+import { type KubeClient, unlessRefused } from '../../connection/kube/kubeClient.ts';
+import { EXIT, Problem } from '../../connection/kube/problem.ts';
 import {
   isGate,
   parseName,
@@ -30,8 +24,14 @@ import {
   readNamed,
   readRollout,
   readRolloutGatesOf,
-} from '../../tools/read/namedObjects.ts';
-import { readRelated } from '../../tools/read/readRelated.ts';
+} from '../../connection/read/namedObjects.ts';
+import { readRelated } from '../../connection/read/readRelated.ts';
+import { splitTarget } from '../../core/approval/approvalRecord.ts';
+import { opensFor } from '../../core/gate/gateRequests.ts';
+import { evaluateGate } from '../../core/gate/gateTimeline.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { firstFew } from '../../core/text/firstFew.ts';
+import { shell } from '../../core/text/shell.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { APPROVABLE, LIST_WAIT_OPTIONS, WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';

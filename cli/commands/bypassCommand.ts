@@ -10,11 +10,11 @@ import {
   bypassWaiting,
   rolloutCommand,
 } from '../../client/actions/writes/rolloutWrites.ts';
+import { EXIT, Problem } from '../../connection/kube/problem.ts';
+import { makeWrite } from '../../connection/kube/sent.ts';
+import { kindRow, readRollout, readTarget } from '../../connection/read/namedObjects.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { withCommands } from '../../core/text/commands.ts';
-import { EXIT, Problem } from '../../tools/kube/problem.ts';
-import { makeWrite } from '../../tools/kube/sent.ts';
-import { kindRow, readRollout, readTarget } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context } from '../command/command.ts';
 import { OBJECT_WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
 import { make, printWarnings } from '../write/make.ts';

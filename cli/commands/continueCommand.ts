@@ -7,12 +7,12 @@ import {
   continueVersion,
 } from '../../client/actions/writes/budgetWrites.ts';
 import { noChange, objectTitle } from '../../client/actions/writes/plannedWrite.ts';
+import type { Cluster } from '../../connection/kube/cluster.ts';
+import { unlessRefused } from '../../connection/kube/kubeClient.ts';
+import { Problem } from '../../connection/kube/problem.ts';
+import { readTarget } from '../../connection/read/namedObjects.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { shell } from '../../core/text/shell.ts';
-import type { Cluster } from '../../tools/kube/cluster.ts';
-import { unlessRefused } from '../../tools/kube/kubeClient.ts';
-import { Problem } from '../../tools/kube/problem.ts';
-import { readTarget } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context } from '../command/command.ts';
 import { CONTINUE_WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';

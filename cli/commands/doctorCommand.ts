@@ -1,7 +1,7 @@
+import { isApiError } from '../../connection/kube/kubeClient.ts';
+import { structuredText } from '../../connection/kube/objectText.ts';
+import { EXIT } from '../../connection/kube/problem.ts';
 import { countOf } from '../../core/text/count.ts';
-import { isApiError } from '../../tools/kube/kubeClient.ts';
-import { structuredText } from '../../tools/kube/objectText.ts';
-import { EXIT } from '../../tools/kube/problem.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { outputOption } from '../command/options.ts';
 import { forSameCluster } from '../command/sameCluster.ts';

@@ -10,17 +10,17 @@ import {
   type Selects,
 } from '../../client/actions/writes/freeze.ts';
 import { isRequest, PROGRAM_WORD, type WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
+import { rolesText } from '../../connection/kube/apiProblems.ts';
+import { type KubeClient, reviewRights, unlessRefused } from '../../connection/kube/kubeClient.ts';
+import { EXIT, Problem } from '../../connection/kube/problem.ts';
+import { freezeConcerns, heldText, readSelected } from '../../connection/read/heldObjects.ts';
+import { parseName, readNamed } from '../../connection/read/namedObjects.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
 import { isTimeZone } from '../../core/calendar/localTime.ts';
 import { withoutEmpty } from '../../core/kube/json.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
-import { rolesText } from '../../tools/kube/apiProblems.ts';
-import { type KubeClient, reviewRights, unlessRefused } from '../../tools/kube/kubeClient.ts';
-import { EXIT, Problem } from '../../tools/kube/problem.ts';
-import { freezeConcerns, heldText, readSelected } from '../../tools/read/heldObjects.ts';
-import { parseName, readNamed } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { GATE_WAIT_OPTIONS, SPAN_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
 import { closedSpanOf } from '../command/timeOptions.ts';

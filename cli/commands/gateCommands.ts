@@ -7,13 +7,9 @@ import { type ClosedSpan, closeGate, openGate } from '../../client/actions/write
 import { badRequest, type PlannedWrite, PROGRAM_WORD } from '../../client/actions/writes/plannedWrite.ts';
 import { closeByNewGate, setPassing } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { gateText } from '../../client/explain/gateText.ts';
-import { evaluateGate } from '../../core/gate/gateTimeline.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
-import { withCommands } from '../../core/text/commands.ts';
-import { nameWord, shell } from '../../core/text/shell.ts';
-import type { Cluster } from '../../tools/kube/cluster.ts';
-import { unlessRefused } from '../../tools/kube/kubeClient.ts';
-import { Problem } from '../../tools/kube/problem.ts';
+import type { Cluster } from '../../connection/kube/cluster.ts';
+import { unlessRefused } from '../../connection/kube/kubeClient.ts';
+import { Problem } from '../../connection/kube/problem.ts';
 import {
   isGate,
   type ParsedName,
@@ -21,7 +17,11 @@ import {
   readAnyGate,
   readNamed,
   readRollout,
-} from '../../tools/read/namedObjects.ts';
+} from '../../connection/read/namedObjects.ts';
+import { evaluateGate } from '../../core/gate/gateTimeline.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { withCommands } from '../../core/text/commands.ts';
+import { nameWord, shell } from '../../core/text/shell.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { GATE_WAIT_OPTIONS, SPAN_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
 import { closedSpanOf, timeOf } from '../command/timeOptions.ts';

@@ -1,8 +1,8 @@
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { GOALS, type Goal, progressTo } from '../../client/explain/rollout/reached.ts';
-import { EXIT, Problem } from '../../tools/kube/problem.ts';
-import { readRollout } from '../../tools/read/namedObjects.ts';
-import { readRelated } from '../../tools/read/readRelated.ts';
+import { EXIT, Problem } from '../../connection/kube/problem.ts';
+import { readRollout } from '../../connection/read/namedObjects.ts';
+import { readRelated } from '../../connection/read/readRelated.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { RELEASE } from '../command/options.ts';
 import { styleOf } from '../terminal/style.ts';

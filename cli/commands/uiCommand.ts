@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import type { Cluster } from '../../connection/kube/cluster.ts';
+import type { KubeClient } from '../../connection/kube/kubeClient.ts';
+import { EXIT, Problem } from '../../connection/kube/problem.ts';
 import { type Assets, typeOf } from '../../page/assets.ts';
 import { openPage } from '../../page/local.ts';
-import type { Cluster } from '../../tools/kube/cluster.ts';
-import type { KubeClient } from '../../tools/kube/kubeClient.ts';
-import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { CONTEXTS } from '../command/options.ts';
 import { ownFile, ownFiles } from '../files.ts';

@@ -5,11 +5,11 @@
  */
 import { KINDS, type KindName, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
+import type { Cluster } from '../../connection/kube/cluster.ts';
+import type { Collection, KubeClient } from '../../connection/kube/kubeClient.ts';
+import type { ConnectionFlags } from '../../connection/kube/kubeconfig.ts';
+import { kindRow } from '../../connection/read/namedObjects.ts';
 import { quote } from '../../core/text/shell.ts';
-import type { Cluster } from '../../tools/kube/cluster.ts';
-import type { Collection, KubeClient } from '../../tools/kube/kubeClient.ts';
-import type { ConnectionFlags } from '../../tools/kube/kubeconfig.ts';
-import { kindRow } from '../../tools/read/namedObjects.ts';
 import type { ArgumentDefinition, Completion, OptionDefinition } from '../command/command.ts';
 import { optionsOf } from '../command/options.ts';
 import { COMMANDS, commandEntry } from '../commands/index.ts';

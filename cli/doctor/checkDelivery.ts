@@ -7,7 +7,7 @@ import {
 } from '../../api/annotations.ts';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
-import { isApiError } from '../../tools/kube/kubeClient.ts';
+import { isApiError } from '../../connection/kube/kubeClient.ts';
 import { type Check, type Finding, findingsOrFine, notChecked, problem } from './finding.ts';
 
 const ABOUT = 'Delivery';

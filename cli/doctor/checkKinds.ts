@@ -1,8 +1,8 @@
 /** Checks the API server's version, and the kinds that it serves: that they have the fields of this command. */
 import { SCHEMAS } from '../../api/generated/schemas.ts';
 import { apiVersionOf, GOVERNED_KINDS, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
+import { isApiError, type KubeClient } from '../../connection/kube/kubeClient.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
-import { isApiError, type KubeClient } from '../../tools/kube/kubeClient.ts';
 import { type Check, type Finding, fine, notChecked, problem } from './finding.ts';
 
 const ABOUT = 'Kinds';

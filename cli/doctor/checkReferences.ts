@@ -5,6 +5,7 @@ import { KINDS, type KindName, NAMESPACES } from '../../api/kinds.ts';
 import type { AnyObject, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { PROGRAM_WORD } from '../../client/actions/writes/plannedWrite.ts';
+import { type KubeClient, unlessRefused } from '../../connection/kube/kubeClient.ts';
 import { gatesNamedBy, gatesOfBinding } from '../../core/gate/gateRefs.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef } from '../../core/health/kustomizationCheck.ts';
 import { byRefKey, identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
@@ -12,7 +13,6 @@ import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { consentingRollouts, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { countOf } from '../../core/text/count.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
-import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { type Check, type Finding, findingsOrFine, problem, reader } from './finding.ts';
 
 const ABOUT = 'References';

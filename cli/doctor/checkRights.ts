@@ -1,6 +1,7 @@
 /** Checks that our two ServiceAccounts have the rights that they need. */
+
+import { type KubeClient, unlessRefused } from '../../connection/kube/kubeClient.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
-import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { metacontrollerUser } from './checkMetacontroller.ts';
 import { type Check, type Finding, findingsOrFine, notChecked, problem } from './finding.ts';
 

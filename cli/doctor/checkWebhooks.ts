@@ -2,8 +2,8 @@
 import { X509Certificate } from 'node:crypto';
 import { GATES } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
+import { isApiError } from '../../connection/kube/kubeClient.ts';
 import { DAY_MS, formatTime } from '../../core/kube/time.ts';
-import { isApiError } from '../../tools/kube/kubeClient.ts';
 import { type Check, type Finding, findingsOrFine, fine, notChecked, problem, reader } from './finding.ts';
 
 const ABOUT = 'Webhooks';

@@ -1,8 +1,8 @@
 /** Findings of the doctor, and reads for its checks. A list that the user can't read is noted as not checked. */
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
-import type { Collection, KubeClient } from '../../tools/kube/kubeClient.ts';
-import { listIfReadable } from '../../tools/read/optionalReads.ts';
+import type { Collection, KubeClient } from '../../connection/kube/kubeClient.ts';
+import { listIfReadable } from '../../connection/read/optionalReads.ts';
 
 export interface Finding {
   /** `problem`: something does not work, or will not. `unseen`: not checked. */

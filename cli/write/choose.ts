@@ -1,6 +1,7 @@
 /** The user's choice between several objects. */
+
+import { Problem } from '../../connection/kube/problem.ts';
 import { oneLine } from '../../core/text/oneLine.ts';
-import { Problem } from '../../tools/kube/problem.ts';
 import type { Context } from '../command/command.ts';
 
 export interface Alternative<T> {

@@ -7,12 +7,12 @@ import { objectTitle, type Progress } from '../../client/actions/writes/plannedW
 import type { Application } from '../../client/explain/application.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { type GoalProgress, progressSince, type SinceRequest } from '../../client/explain/rollout/reached.ts';
+import type { Cluster } from '../../connection/kube/cluster.ts';
+import { EXIT, Problem } from '../../connection/kube/problem.ts';
+import { Live } from '../../connection/read/live.ts';
+import { readNamed } from '../../connection/read/namedObjects.ts';
 import { parseDuration } from '../../core/kube/duration.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import type { Cluster } from '../../tools/kube/cluster.ts';
-import { EXIT, Problem } from '../../tools/kube/problem.ts';
-import { Live } from '../../tools/read/live.ts';
-import { readNamed } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { type Style, styleOf } from '../terminal/style.ts';
 import { changeLines } from '../terminal/tree.ts';

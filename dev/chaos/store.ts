@@ -4,7 +4,7 @@
  */
 import { createWriteStream } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileLines } from '../../tools/read/fileLines.ts';
+import { fileLines } from '../../connection/read/fileLines.ts';
 import type { AnyObject } from '../client/send.ts';
 import type { SeenVersion } from '../oracle/writes.ts';
 import { GROUPS } from './audit.ts';

@@ -1,5 +1,5 @@
 /** Reads the API server's audit log. */
-import { fileLines } from '../../tools/read/fileLines.ts';
+import { fileLines } from '../../connection/read/fileLines.ts';
 
 export interface AuditEvent {
   stage: string;

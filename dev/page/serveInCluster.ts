@@ -5,10 +5,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { selectCluster } from '../../connection/kube/kubeconfig.ts';
 import { readPageConfig } from '../../page/inCluster/config.ts';
 import { serveInCluster } from '../../page/inCluster/serve.ts';
 import { createLog } from '../../server/log.ts';
-import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 import type { Access } from '../client/kubeconfig.ts';
 import { requestToken } from '../local/controlPlane/serviceAccount.ts';
 import { kubeconfigOf, USERS } from '../local/controlPlane/users.ts';

@@ -1,9 +1,9 @@
 /** Serves the page from the sources, as `kubectl rollouts ui` does from its package. */
 import { randomBytes } from 'node:crypto';
+import { createClient } from '../../connection/kube/kubeClient.ts';
+import { selectCluster } from '../../connection/kube/kubeconfig.ts';
 import type { Assets } from '../../page/assets.ts';
 import { openPage, type PageServer } from '../../page/local.ts';
-import { createClient } from '../../tools/kube/kubeClient.ts';
-import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 
 interface ServeOptions {
   port?: number;

@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { EpochMs } from '../../api/kubernetes.ts';
+import { isApiError } from '../../connection/kube/kubeClient.ts';
 import type { Logger } from '../../server/log.ts';
-import { isApiError } from '../../tools/kube/kubeClient.ts';
 import type { Assets } from '../assets.ts';
 import { type PageRefusal, refuseHost, SECURITY_HEADERS } from '../guard.ts';
 import { answerApi, answerAsset, answerJson, refuse, urlOf } from '../server.ts';

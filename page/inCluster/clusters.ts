@@ -1,8 +1,8 @@
 /** The clusters that the page in a cluster shows: its own, and one for each kubeconfig in a mounted folder. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Selected, selectCluster } from '../../connection/kube/kubeconfig.ts';
 import { type FileLog, watchFiles } from '../../server/fileWatch.ts';
-import { type Selected, selectCluster } from '../../tools/kube/kubeconfig.ts';
 import type { ShareObject } from '../views.ts';
 import { createSharedObjects } from './sharedObjects.ts';
 

@@ -1,6 +1,6 @@
 /** The pages of each reader, one for each cluster: watches and caches with the reader's rights, for all tabs. */
 import { KINDS } from '../../api/kinds.ts';
-import type { KubeClient } from '../../tools/kube/kubeClient.ts';
+import type { KubeClient } from '../../connection/kube/kubeClient.ts';
 import { closePages, createPages, type Page } from '../page.ts';
 import type { ShareObject } from '../views.ts';
 import { type Identity, identityKey } from './identity.ts';

@@ -1,10 +1,10 @@
 /** Serves the page in a cluster: connects clusters, cookies, sign-in, readers and sockets. */
 import type { IncomingMessage } from 'node:http';
+import { createClient } from '../../connection/kube/kubeClient.ts';
 import { requireClientCertificate } from '../../server/http/callers.ts';
 import { type Listener, listenHttp, listenHttps, shutDown } from '../../server/http/listen.ts';
 import { SERVER_LIMITS } from '../../server/http/serverLimits.ts';
 import type { Logger } from '../../server/log.ts';
-import { createClient } from '../../tools/kube/kubeClient.ts';
 import type { Assets } from '../assets.ts';
 import type { PageRefusal } from '../guard.ts';
 import { createPageApp, type Reader, SIGN_OUT, type SignInMethod } from './app.ts';

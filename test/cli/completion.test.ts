@@ -6,7 +6,7 @@
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../cli/commands/index.ts';
 import { complete } from '../../cli/completion/complete.ts';
-import type { Cluster } from '../../tools/kube/cluster.ts';
+import type { Cluster } from '../../connection/kube/cluster.ts';
 
 const ask = (words: string[]) =>
   complete(words, async () => {

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { USER_ROLES } from '../../tools/kube/apiProblems.ts';
+import { USER_ROLES } from '../../connection/kube/apiProblems.ts';
 import { call } from '../support/command.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { apiServer, json, kubeconfigOf, kubeconfigWith, list, rollout, status } from './apiServer.ts';

@@ -1,10 +1,10 @@
 /** Many watches end with one signal, and leave no listeners on it. */
 import { getEventListeners } from 'node:events';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { createClient } from '../../connection/kube/kubeClient.ts';
+import { selectCluster } from '../../connection/kube/kubeconfig.ts';
+import { Live } from '../../connection/read/live.ts';
 import { Feed } from '../../page/feed.ts';
-import { createClient } from '../../tools/kube/kubeClient.ts';
-import { selectCluster } from '../../tools/kube/kubeconfig.ts';
-import { Live } from '../../tools/read/live.ts';
 import { type Answer, apiServer, json, list, rollout } from './apiServer.ts';
 
 /** The largest number of listeners on a signal. */

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { table, wrapText } from '../../cli/terminal/columns.ts';
 import { openScreen } from '../../cli/terminal/screen.ts';
 import { createTerminal } from '../../cli/terminal/terminal.ts';
-import { structuredText } from '../../tools/kube/objectText.ts';
+import { structuredText } from '../../connection/kube/objectText.ts';
 
 const UNSAFE = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/u;
 const EVIL = '1.1.0\u001b[2J\u001b]52;c;aWQ=\u0007\n\nAll gates are passing\r\u009b31mred\u202e\u2028\u001b[31mred';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { whoAmI } from '../../cli/commands/uiCommand.ts';
-import { createClient } from '../../tools/kube/kubeClient.ts';
-import { selectCluster } from '../../tools/kube/kubeconfig.ts';
+import { createClient } from '../../connection/kube/kubeClient.ts';
+import { selectCluster } from '../../connection/kube/kubeconfig.ts';
 import { apiServer, json, status } from './apiServer.ts';
 
 it.each([

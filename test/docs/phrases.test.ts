@@ -18,7 +18,7 @@ const PHRASES: Banned[] = parse(readFileSync(join(ROOT, 'test/docs/phrases.yaml'
 const GENERATED = /^(?:CHANGELOG\.md|docs\/(?:cli|reference)\.md|docs\/reference\/[^/]+\.md|api\/generated\/.*)$/;
 const PAGE = /\.md$/;
 const MANIFEST = /^(?:manifests\/.*\.ya?ml|docs\/reference\/.*\.yaml)$/;
-const CODE = /^(?:api|core|hooks|webhooks|receiver|copy|client|tools|cli|page|ui|server)\/.*\.tsx?$/;
+const CODE = /^(?:api|core|hooks|webhooks|receiver|copy|client|connection|cli|page|ui|server)\/.*\.tsx?$/;
 
 /** Pages quote messages and commands in code: those are texts of the product. */
 const withoutCode = (text: string) => text.replaceAll(/^( *)```[\s\S]*?^\1```$/gm, '').replaceAll(/`[^`\n]*`/g, '');

@@ -1,8 +1,8 @@
 /** The page on a laptop with one cluster. Several clusters: inCluster/clusters.test.ts, with the same server. */
 import { expect, it, onTestFinished } from 'vitest';
+import { createClient } from '../../connection/kube/kubeClient.ts';
+import { selectCluster } from '../../connection/kube/kubeconfig.ts';
 import { openPage } from '../../page/local.ts';
-import { createClient } from '../../tools/kube/kubeClient.ts';
-import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 import { apiServer, json, kubeconfigWith, list, rollout } from '../cli/apiServer.ts';
 
 const TOKEN = 'the-key-of-this-server-1234';

@@ -1,10 +1,10 @@
 /** Writes that the page requests. */
 import { describe, expect, it } from 'vitest';
 import type { ActionRequest } from '../../client/actions/action.ts';
+import { createClient } from '../../connection/kube/kubeClient.ts';
+import { selectCluster } from '../../connection/kube/kubeconfig.ts';
 import { createHandlers } from '../../page/handlers.ts';
 import type { Views } from '../../page/views.ts';
-import { createClient } from '../../tools/kube/kubeClient.ts';
-import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 import { apiServer, json, rollout, status } from '../cli/apiServer.ts';
 import { NOW, objectServer, type Stored } from '../cli/objectServer.ts';
 import { objectOf } from '../support/objects.ts';

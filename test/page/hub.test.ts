@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { PassThrough, Writable } from 'node:stream';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createClient } from '../../connection/kube/kubeClient.ts';
+import { selectCluster } from '../../connection/kube/kubeconfig.ts';
 import { Hub } from '../../page/hub.ts';
 import { closePages, createPages } from '../../page/page.ts';
-import { createClient } from '../../tools/kube/kubeClient.ts';
-import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 import { kubeconfigWith } from '../cli/apiServer.ts';
 
 beforeEach(() => {

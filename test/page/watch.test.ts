@@ -1,10 +1,10 @@
 /** A page that is open for days: forbidden reads, lost connections, expired credentials. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createClient } from '../../connection/kube/kubeClient.ts';
+import { selectCluster } from '../../connection/kube/kubeconfig.ts';
 import { keepWatching } from '../../page/feed.ts';
 import { closePages, createPages } from '../../page/page.ts';
-import { createClient } from '../../tools/kube/kubeClient.ts';
-import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 import { apiServer, json, list, rollout, status } from '../cli/apiServer.ts';
 import { eventually } from '../support/eventually.ts';
 

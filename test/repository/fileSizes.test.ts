@@ -26,7 +26,7 @@ const FOLDERS = [
   'receiver',
   'copy',
   'audit',
-  'tools',
+  'connection',
   'cli',
   'page',
   'server',

@@ -5,13 +5,13 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createClient } from '../../../connection/kube/kubeClient.ts';
+import { selectCluster } from '../../../connection/kube/kubeconfig.ts';
 import { watchClusters } from '../../../page/inCluster/clusters.ts';
 import { createReaderPages } from '../../../page/inCluster/readerPages.ts';
 import { createSharedObjects } from '../../../page/inCluster/sharedObjects.ts';
 import type { Page } from '../../../page/page.ts';
 import { createLog } from '../../../server/log.ts';
-import { createClient } from '../../../tools/kube/kubeClient.ts';
-import { selectCluster } from '../../../tools/kube/kubeconfig.ts';
 import { apiServer, json, list, rollout, status } from '../../cli/apiServer.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';

@@ -2,9 +2,9 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
+import { createClient } from '../../../connection/kube/kubeClient.ts';
+import { selectCluster } from '../../../connection/kube/kubeconfig.ts';
 import { type CollectionChange, follow } from '../../../server/cluster/follow.ts';
-import { createClient } from '../../../tools/kube/kubeClient.ts';
-import { selectCluster } from '../../../tools/kube/kubeconfig.ts';
 import { apiServer, json, list, rollout, status } from '../../cli/apiServer.ts';
 
 const FROM = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: 'shop' };

@@ -11,9 +11,9 @@ import {
   setPassing,
   withdraw,
 } from '../../../../client/actions/writes/rolloutGateWrites.ts';
+import { freezeConcerns, heldText, selectedObjects } from '../../../../connection/read/heldObjects.ts';
 import { formatAcceptedRequests } from '../../../../core/gate/gateRequests.ts';
 import { evaluateGate } from '../../../../core/gate/gateTimeline.ts';
-import { freezeConcerns, heldText, selectedObjects } from '../../../../tools/read/heldObjects.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const NOW = Date.parse('2026-11-25T10:00:00Z');

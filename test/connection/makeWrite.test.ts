@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import type { AnyObject } from '../../api/kubernetes.ts';
 import { withApprovalChange } from '../../client/actions/writes/approvalChange.ts';
 import { createWrite, noChange, type PlannedWrite, patchWrite } from '../../client/actions/writes/plannedWrite.ts';
+import { ApiError, type KubeClient } from '../../connection/kube/kubeClient.ts';
+import { makeWrite } from '../../connection/kube/sent.ts';
 import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
-import { ApiError, type KubeClient } from '../../tools/kube/kubeClient.ts';
-import { makeWrite } from '../../tools/kube/sent.ts';
 import { objectOf } from '../support/objects.ts';
 
 const APP = { namespace: 'shop', name: 'app' };

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { fileLines } from '../../tools/read/fileLines.ts';
+import { fileLines } from '../../connection/read/fileLines.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 it('a line ends at a line feed only; an incomplete last line is left out of a file that is being written', async () => {

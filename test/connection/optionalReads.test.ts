@@ -2,8 +2,8 @@
  * Objects that the user may not read are reported once for each kind and namespace; any other error ends the command.
  */
 import { expect, it } from 'vitest';
-import { ApiError, type KubeClient } from '../../tools/kube/kubeClient.ts';
-import { optionalReader } from '../../tools/read/optionalReads.ts';
+import { ApiError, type KubeClient } from '../../connection/kube/kubeClient.ts';
+import { optionalReader } from '../../connection/read/optionalReads.ts';
 
 const refusing = (code: number) => {
   const refuse = () => Promise.reject(new ApiError(code, 'Refused', 'refused'));
