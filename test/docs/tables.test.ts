@@ -6,33 +6,7 @@ import * as annotations from '../../api/annotations.ts';
 import * as conditions from '../../api/conditions.ts';
 import { LOGGED } from '../../api/decisions.ts';
 import { COPY_OUTCOMES } from '../../core/releaseCopy/outcome.ts';
-import { objectsBelow } from '../manifests/files.ts';
-import { crdFields } from './fields.ts';
 import { codeIn, ROOT, type Row, readPage, rowsOf, TABLES, table } from './tables.ts';
-
-/** Heading in the reference → CRD and its part. */
-const KINDS_AND_PARTS = objectsBelow('crds').flatMap(({ spec }) => {
-  const parts = ['spec', 'status'] as const;
-  const { properties } = spec.versions[0].schema.openAPIV3Schema;
-  const crd = `${spec.group}_${spec.names.plural}`;
-  return parts.filter((part) => properties[part]).map((part) => [`${spec.names.kind} ${part}`, crd, part] as const);
-});
-
-describe('fields', () => {
-  const reference = readPage('reference/fields.md');
-
-  it.each(KINDS_AND_PARTS)('docs/reference/fields.md has the fields of %s', (heading, crd, part) => {
-    const section = reference.split(`\n### ${heading}\n`)[1]!;
-    const documented = rowsOf(section).map(({ field, meaning }) => [codeIn(field), meaning !== '']);
-    expect(documented).toEqual(crdFields(crd, part).map(({ path }) => [path, true]));
-  });
-
-  it('have the same status in both kinds of schedules, and of budgets', () => {
-    const status = (kind: string) => crdFields(`kuberik.com_${kind}`, 'status').map(({ path }) => path);
-    expect(status('clusterrolloutschedules')).toEqual(status('rolloutschedules'));
-    expect(status('clusterrolloutbudgets')).toEqual(status('rolloutbudgets'));
-  });
-});
 
 it('each row of the table of tenancy is complete', () => {
   for (const row of table('tenancy')) expect(Object.values(row).every((cell) => cell !== '')).toBe(true);

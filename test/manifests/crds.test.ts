@@ -69,6 +69,15 @@ describe('CRD schemas', () => {
     });
   });
 
+  it.each(['rolloutschedules', 'rolloutbudgets'])(
+    'have the same status in %s of a namespace and of the cluster',
+    (plural) => {
+      const status = (name: string) =>
+        nodesOf(crdOf(name).spec.versions[0].schema.openAPIV3Schema.properties.status).map(({ path }) => path);
+      expect(status(`cluster${plural}`)).toEqual(status(plural));
+    },
+  );
+
   it('let RolloutGates be listed by their Rollout', () => {
     const [{ selectableFields }] = crdOf('rolloutgates').spec.versions;
     expect(selectableFields).toEqual([{ jsonPath: '.spec.rolloutRef.name' }]);
