@@ -33,7 +33,6 @@ import { type CopyState, copyBlockers, copyState } from './evaluation/copy.ts';
 import { evaluateGatesOfVersion } from './evaluation/gatesOfRollout.ts';
 import { isAutomatic, type NextChoice, type NextVersion, nextVersion } from './evaluation/nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutContext, RolloutState } from './evaluation/observed.ts';
-import { type ReportedWait, reportedWaits } from './evaluation/reportedWaits.ts';
 import { isForceDeployOfAnother, requesterOf, requestsUsedBy, withUsed } from './evaluation/rolloutRequests.ts';
 import { GATES_IN_HISTORY, storedPermissions } from './evaluation/versionApprovals.ts';
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
@@ -43,8 +42,6 @@ import { retainedReleases } from './release/retention.ts';
 export interface Evaluation extends NextVersion {
   /** All blockers except budgets: a slot is requested only when nothing else blocks. */
   blockers: Blocker[];
-  /** The waits in DeploymentBlocked. */
-  reportedWaits: ReportedWait[];
   /** The copy of the release that spec.targetRepository is to have. */
   copy?: CopyState;
 }
@@ -55,13 +52,7 @@ function evaluateRollout(context: RolloutContext): Evaluation {
   const next = nextVersion(context);
   const found = findBlockers(next, context);
   const copy = copyState(observed, state, deployableNow({ ...next, blockers: found }));
-  const blockers = [...found, ...copyBlockers(copy)];
-  return {
-    ...next,
-    ...(copy && { copy }),
-    blockers,
-    reportedWaits: reportedWaits(context, { ...next, blockers, copy }),
-  };
+  return { ...next, ...(copy && { copy }), blockers: [...found, ...copyBlockers(copy)] };
 }
 
 /** The version to deploy now, unless a budget blocks it; undefined if there is none, or if something blocks it. */

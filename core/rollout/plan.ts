@@ -28,6 +28,7 @@ import { authorsWanted } from './evaluation/versionApprovals.ts';
 import { releaseConfigMap } from './ownedObjects.ts';
 import { discoverReleases } from './release/discovery.ts';
 import { isTagMoved, withMetadata } from './release/metadata.ts';
+import { type ReportedWait, reportedWaits } from './reportedWaits.ts';
 import { nextConditions } from './rolloutConditions.ts';
 import { changeEvents, withOrder } from './rolloutEvents.ts';
 import { nextStatus } from './rolloutStatus.ts';
@@ -68,10 +69,11 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const own = ownPart(observed, now);
   const before = beforeDecision(own, now);
   const decision = decideDeployment(before.context);
-  const after = contextAfter(decision, before.problems);
+  const waits = reportedWaits(decision.context, decision.evaluation);
+  const after = contextAfter(decision, waits, before.problems);
   const status = nextStatus(after, decision, before.fields);
   const { evaluation } = decision;
-  const changes = changeEvents(evaluation, after.state.conditions, status, rollout.status);
+  const changes = changeEvents(evaluation, waits, after.state.conditions, status, rollout.status);
   const { copy } = evaluation;
   const isIrreversible = decision.commits || (copy?.isAwaited && copy.begins);
   return {
@@ -127,11 +129,15 @@ function beforeDecision(observed: Observed, now: EpochMs): BeforeDecision {
 }
 
 /** The context after the decision, with all conditions, and the newest deployment cut to its size. */
-function contextAfter(decision: DeploymentDecision, problems: readonly string[]): RolloutContext {
+function contextAfter(
+  decision: DeploymentDecision,
+  waits: readonly ReportedWait[],
+  problems: readonly string[],
+): RolloutContext {
   const { context } = decision;
   const { observed, config, state } = context;
   const history = withBoundedHead(state.history, observed.rollout.status?.history?.[0], config.historyLimit);
-  return { ...context, state: { ...state, history, conditions: nextConditions(decision, problems) } };
+  return { ...context, state: { ...state, history, conditions: nextConditions(decision, waits, problems) } };
 }
 
 /** The part that concerns the Rollout, in a fixed order: Metacontroller sends objects in none. */

@@ -39,14 +39,15 @@ import { gatesThatHold, targetName, unapplied } from './deployment/progress.ts';
 import { rollbackCondition } from './deployment/rollback.ts';
 import { BLOCKER_KINDS, blockedByPin, READY_REASONS } from './evaluation/blockers.ts';
 import type { Observed, RolloutContext } from './evaluation/observed.ts';
-import { type ReportedWait, waitsText } from './evaluation/reportedWaits.ts';
 import { blockingNames } from './evaluation/rolloutGates.ts';
 import { type Requests, requestedText, unknownBypass } from './evaluation/rolloutRequests.ts';
 import { shownBypass } from './gateSummaries.ts';
+import { type ReportedWait, waitsText } from './reportedWaits.ts';
 
 /** All conditions after a decision. */
 export function nextConditions(
   { context, evaluation, slotWait }: DeploymentDecision,
+  reported: readonly ReportedWait[],
   problems: readonly string[],
 ): readonly Condition[] {
   const { observed, state, requests, now } = context;
@@ -66,10 +67,9 @@ export function nextConditions(
     [HEALTH_CHECKS_MISSING, healthChecksMissing(observed, rollout)],
   ];
   const ended = new Set(transient.flatMap(([type, condition]) => (condition ? [] : [type])));
-  const { reportedWaits } = evaluation;
-  const blocked = blockedCondition(evaluation, reportedWaits);
+  const blocked = blockedCondition(evaluation, reported);
   // Health doesn't block a first deployment.
-  const blocking = reportedWaits.filter(({ type }) => type !== 'Health');
+  const blocking = reported.filter(({ type }) => type !== 'Health');
   const waits: Wait[] = [
     ...blocking.slice(0, 1).map(({ type }) => ({ type, condition: blockedCondition(evaluation, blocking) })),
     { type: 'Upstream', condition: upstream },

@@ -15,7 +15,7 @@ import { type NewEvent, ORDER } from '../kube/events.ts';
 import type { Evaluation } from './decideDeployment.ts';
 import { unhealthyMessage } from './deployment/healthChecks.ts';
 import { BLOCKER_KINDS, READY_REASONS } from './evaluation/blockers.ts';
-import { waitsText } from './evaluation/reportedWaits.ts';
+import { type ReportedWait, waitsText } from './reportedWaits.ts';
 import { isTemporary } from './rolloutConditions.ts';
 
 /**
@@ -25,6 +25,7 @@ import { isTemporary } from './rolloutConditions.ts';
  */
 export function changeEvents(
   evaluation: Evaluation,
+  waits: readonly ReportedWait[],
   conditions: readonly Condition[],
   status: RolloutStatus,
   stored: RolloutStatus | undefined,
@@ -34,7 +35,7 @@ export function changeEvents(
     ...rejectionEvents(status, stored),
     ...withdrawalEvents(evaluation, stored),
     ...copyEvents(evaluation, conditions, stored),
-    ...conditionEvents(evaluation, conditions, isChanged, stored),
+    ...conditionEvents(evaluation, waits, conditions, isChanged, stored),
   ];
 }
 
@@ -103,6 +104,7 @@ const CHANGE_EVENTS: readonly [type: string, eventOf: (condition: Condition) => 
 
 function conditionEvents(
   evaluation: Evaluation,
+  waits: readonly ReportedWait[],
   conditions: readonly Condition[],
   isChanged: (type: string) => boolean,
   stored: RolloutStatus | undefined,
@@ -113,7 +115,7 @@ function conditionEvents(
   });
   // A blocker gets another Event when it blocks another version.
   const isNew = isChanged(DEPLOYMENT_BLOCKED) || stored?.pendingVersion !== evaluation.pendingVersion;
-  return isNew ? [...events, ...blockEvents(evaluation)] : events;
+  return isNew ? [...events, ...blockEvents(evaluation, waits)] : events;
 }
 
 /**
@@ -131,9 +133,12 @@ function readyEvent(ready: Condition): NewEvent {
 }
 
 /** Events for DeploymentBlocked. Health gets one only if no bake, and no wait with an Event of its own, also blocks. */
-function blockEvents({ choice, blockers, reportedWaits, unhealthyChecks: [check] }: Evaluation): NewEvent[] {
-  const wait = reportedWaits.find(({ type }) => BLOCKER_KINDS[type].hasEvent);
-  if (wait) return [{ type: 'Normal', reason: wait.reason, ...waitsText(reportedWaits) }];
+function blockEvents(
+  { choice, blockers, unhealthyChecks: [check] }: Evaluation,
+  waits: readonly ReportedWait[],
+): NewEvent[] {
+  const wait = waits.find(({ type }) => BLOCKER_KINDS[type].hasEvent);
+  if (wait) return [{ type: 'Normal', reason: wait.reason, ...waitsText(waits) }];
   const types = new Set(blockers.map(({ type }) => type));
   const isNext = choice.is === 'next' && !types.has('RolloutGate') && !types.has('Bake');
   if (!isNext || !types.has('Health') || !check) return [];

@@ -1,22 +1,23 @@
 /** The waits in DeploymentBlocked, and their sentences. */
-import { RETRY, UNBLOCK_FAILED } from '../../../api/annotations.ts';
-import type { Blocker, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
-import { verdictText } from '../../approval/approvalVerdict.ts';
-import { approveGateCommands, closedText } from '../../gate/evaluateGates.ts';
-import { identityOf } from '../../kube/names.ts';
-import { tagWord } from '../../kube/tag.ts';
-import { imageOfReleases } from '../../policy/imagePolicy.ts';
-import type { CommandLine, TextWithCommands } from '../../text/commands.ts';
-import { firstFew } from '../../text/firstFew.ts';
-import { shell } from '../../text/shell.ts';
-import { unhealthyMessage } from '../deployment/healthChecks.ts';
-import { movedTagText } from '../deployment/history.ts';
-import { UNHEALTHY_HEALTH_CHECKS } from './blockers.ts';
-import { type CopyState, copiesFirst } from './copy.ts';
-import { isAutomatic, type NextVersion } from './nextVersion.ts';
-import type { RolloutContext } from './observed.ts';
-import { requestedText } from './rolloutRequests.ts';
-import { approveRolloutGateCommand, missingApprovals } from './versionApprovals.ts';
+import { RETRY, UNBLOCK_FAILED } from '../../api/annotations.ts';
+import type { Blocker, HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
+import { verdictText } from '../approval/approvalVerdict.ts';
+import { approveGateCommands, closedText } from '../gate/evaluateGates.ts';
+import { identityOf } from '../kube/names.ts';
+import { tagWord } from '../kube/tag.ts';
+import { imageOfReleases } from '../policy/imagePolicy.ts';
+import type { CommandLine, TextWithCommands } from '../text/commands.ts';
+import { firstFew } from '../text/firstFew.ts';
+import { shell } from '../text/shell.ts';
+import type { Evaluation } from './decideDeployment.ts';
+import { unhealthyMessage } from './deployment/healthChecks.ts';
+import { movedTagText } from './deployment/history.ts';
+import { UNHEALTHY_HEALTH_CHECKS } from './evaluation/blockers.ts';
+import { copiesFirst } from './evaluation/copy.ts';
+import { isAutomatic } from './evaluation/nextVersion.ts';
+import type { RolloutContext } from './evaluation/observed.ts';
+import { requestedText } from './evaluation/rolloutRequests.ts';
+import { approveRolloutGateCommand, missingApprovals } from './evaluation/versionApprovals.ts';
 
 /** A wait that DeploymentBlocked reports. */
 export interface ReportedWait extends TextWithCommands {
@@ -27,7 +28,7 @@ export interface ReportedWait extends TextWithCommands {
 /** The waits that DeploymentBlocked reports, the first blocker of each kind: the first wait gives the reason. */
 export function reportedWaits(
   { observed: { rollout, imagePolicy }, state, config }: RolloutContext,
-  evaluation: NextVersion & { blockers: readonly Blocker[]; copy?: CopyState | undefined },
+  evaluation: Evaluation,
 ): ReportedWait[] {
   const { choice, pendingVersion: version, unhealthyChecks, blockers } = evaluation;
   const [head] = state.history;
@@ -81,7 +82,7 @@ interface SentenceInputs {
   moved: string | undefined;
   /** The end of the kind's first blocker. */
   until: string | undefined;
-  evaluation: Pick<NextVersion, 'versionGates' | 'requiredApprovals'> & { copy?: CopyState | undefined };
+  evaluation: Evaluation;
 }
 
 /** The sentence of a kind of blocker. None if the wait has a condition of its own. */
