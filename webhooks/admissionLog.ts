@@ -53,7 +53,7 @@ export function admissionDecisions(
   if (request.dryRun) return [];
   const bypass: Change[] = decision.audit?.bypass ? [{ reason: 'BypassAllowed', message: decision.audit.bypass }] : [];
   const changes = [...bypass, ...(request.subResource ? [] : changesOf(route, request, decision))];
-  // The API server calls again, with another uid, if another webhook changed the object after us.
+  // The API server calls again, with another uid, if another write comes in between.
   const id = textAt(stored, 'metadata', 'uid') ?? textAt(request.object, 'metadata', 'name') ?? request.uid;
   return changes.map(({ reason, message }) => line(reason, message, [id, message], { againAfterMs: CHANGED_AGAIN_MS }));
 }

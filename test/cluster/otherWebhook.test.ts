@@ -1,7 +1,6 @@
 /**
- * Another mutating webhook of the cluster that changes what a Rollout sets or a Gate holds. Where ours has been called
- * too, the API server calls it again after such a change, and it takes that back. It isn't where the client itself
- * changed nothing of that.
+ * Another mutating webhook of the cluster that changes what a Rollout sets or a Gate holds, after ours. The API server
+ * doesn't call our mutating webhook again: the validating one denies the write.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Operation, type OtherWebhook, startOtherWebhook } from '../../dev/local/otherWebhook.ts';

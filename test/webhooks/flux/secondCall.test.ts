@@ -1,4 +1,7 @@
-/** The validating webhook is called for every update of Flux objects that another webhook could have made refusable. */
+/**
+ * The calls for one write of a Flux object: no mutating webhook of ours sees the suspension by another, and the
+ * validating one gets every update that another webhook could have made refusable.
+ */
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -6,8 +9,11 @@ import { BYPASS_REASON, REQUIRED_GATES } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { verifyWrite } from '../../../core/admission/validate.ts';
 import { annotate } from '../../../core/kube/annotate.ts';
+import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { requestOf } from '../../../dev/fakes/requests.ts';
 import { readManifests } from '../../../dev/local/install/manifests.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
+import { mutate } from '../../../dev/sim/apiServer/admission.ts';
 import { compile } from '../../../dev/sim/apiServer/cel.ts';
 import {
   asRead,
@@ -21,6 +27,7 @@ import {
   rollout,
   rolloutsByName,
 } from '../../core/admission/objects.ts';
+import { responseOf } from '../../support/admission.ts';
 
 const [{ webhooks }] = readManifests(join(REPOSITORY, 'manifests/webhooks')).filter(
   ({ kind }) => kind === 'ValidatingWebhookConfiguration',
@@ -155,5 +162,37 @@ describe('the validating webhook', () => {
   ])('is spared %s', (_, now, change) => {
     const oldObject = stored(app, undefined, open)!;
     expect(isSent(stored(change(oldObject), oldObject, now)!, oldObject)).toBe(false);
+  });
+});
+
+describe('the mutating webhooks', () => {
+  const { call } = fakeWebhookCall({ now: NOW, objects: [gate('shop/a')] });
+  const metacontroller = { username: 'system:serviceaccount:metacontroller:metacontroller' };
+  const unmarked = kustomization({ annotations: {} });
+  const gated = kustomization({ annotations: { [REQUIRED_GATES]: 'a', 'gate.fluxcd.io/state': 'open' } });
+  const withMetadata = (object: FluxObject, metadata: Partial<FluxObject['metadata']>): FluxObject => ({
+    ...object,
+    metadata: { ...object.metadata, ...metadata },
+  });
+
+  it.each<[title: string, object: FluxObject, oldObject: FluxObject | null, userInfo?: { username: string }]>([
+    ['of finalizers', withMetadata(gated, { finalizers: ['x.example/y'] }), gated],
+    ['of a label', withMetadata(gated, { labels: { team: 'shop' } }), gated],
+    ['of a decorator', annotate(gated, 'gate.fluxcd.io/state', 'closed: shop/a'), gated, metacontroller],
+    ['that names the Gate', gated, unmarked],
+    ['that creates the object', gated, null],
+  ])('suspend the object in one call: a write %s', async (_, object, oldObject, userInfo = { username: 'alice' }) => {
+    const calls: string[] = [];
+    const mutated = await mutate(
+      requestOf({ object, oldObject, userInfo }),
+      (path, request) => {
+        calls.push(path);
+        return responseOf(path.replace('/admission/', ''), request, call);
+      },
+      (each) => each,
+      (each) => ({ ...each, metadata: { ...each.metadata, labels: { 'other.example/webhook': 'seen' } } }),
+    );
+    expect(mutated?.spec.suspend).toBe(true);
+    expect(calls).toHaveLength(1);
   });
 });
