@@ -278,7 +278,9 @@ function nextOfDeployment(
 ): Next {
   const until = steps.find(({ kind }) => kind === 'bake')?.until;
   if (bakeStatus === 'InProgress') {
-    const unapplied = steps.filter(({ kind, state }) => kind === 'binding' && state !== 'passed');
+    // An object that fails after it had the version no longer delays the end of the bake.
+    const isApplied = (step: Step) => step.state === 'passed' || (isFailedObject(step) && step.version === tag);
+    const unapplied = steps.filter((step) => step.kind === 'binding' && !isApplied(step));
     if (unapplied.length > 0) {
       return { text: `the bake of ${tag} ends once Flux has applied it to ${titlesText(unapplied)}` };
     }

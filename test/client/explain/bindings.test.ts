@@ -183,6 +183,19 @@ describe('of which Flux reports a failure', () => {
     expect(trackOf(application)).toMatchObject({ at: 'deploying', halted: true });
   });
 
+  it.each([
+    ['a bake does not wait for it once it had the version', binding(2, 'True', 'applied'), ''],
+    [
+      'a bake waits for it otherwise',
+      binding(1, 'Unknown', 'waiting for Flux'),
+      ' once Flux has applied it to Kustomization shop/web',
+    ],
+  ])('%s', (_, bound, end) => {
+    const head = { ...app.status!.history![0]!, bakeStatus: 'InProgress' };
+    const of = { ...app, spec: { ...app.spec, bakeTime: '1h' }, status: { ...app.status, history: [head] } } as Rollout;
+    expect(explained(of, bound).next?.text).toBe(`the bake of 1.1.0 ends${end || ', unless a HealthCheck fails'}`);
+  });
+
   it('stays held behind a closed gate, and is no failure of another object', () => {
     const held = explained(app, binding(1, 'False', 'waiting for gate shop/freeze'));
     expect(held.steps).toMatchObject([{ state: 'blocks' }]);
