@@ -135,14 +135,14 @@ describe('a command in', () => {
     });
   });
 
-  it('a budget that holds a version', () => {
+  it('a budget that blocks a version', () => {
     const budget = objectOf('RolloutBudget', 'shop/fleet', { spec: { selector: {}, maxConcurrent: 1 } });
     each((version, image) => {
       const outcome = {
         config: { maxConcurrent: 1 },
         selected: 1,
         slots: [],
-        held: [{ image, version, failed: 1 }],
+        blocked: [{ image, version, failed: 1 }],
         unknown: [],
       };
       const [[, line] = ['', '']] = readyOf(budget as never, outcome as never).commands ?? [];
