@@ -46,26 +46,27 @@ export function decideBehindClosedGate(write: ClosedGateWrite): ClosedGateOutcom
 }
 
 function decideAsWritten(write: ClosedGateWrite): ClosedGateOutcome {
-  const { object, oldObject, fieldManager, isSync, escapesSelection } = write;
-  const writers = writersOf(object, oldObject);
+  const { object, oldObject, fieldManager } = write;
   const isApply = isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject);
   const denied = new FewPaths();
   let isReverted = false;
-  const addChange = (change: Change) => {
-    if (isReappliedLater(change, isSync, isApply)) isReverted = true;
-    else denied.add(change.path);
+  const visit = (change: Change) => {
+    const fate = fateOf(change, write, isApply);
+    if (fate === 'denied') denied.add(change.path);
+    if (fate === 'reverted') isReverted = true;
   };
-  const governed = (change: Change) => {
-    if (!isAlwaysFree(change, write)) addChange(change);
-  };
-  const label = (change: Change) => {
-    // A user may change labels by which no Gate selects the object.
-    if (escapesSelection || isReappliedLater(change, isSync, isApply)) addChange(change);
-  };
-  governedChanges(object, oldObject, governed, writers);
-  labelChanges(object, oldObject, label, writers);
+  const writers = writersOf(object, oldObject);
+  governedChanges(object, oldObject, visit, writers);
+  compare(['metadata', 'labels'], object.metadata.labels, oldObject.metadata.labels, writers, visit);
   if (denied.count > 0) return { is: 'denied', paths: denied.text };
   return isReverted ? { is: 'reverted', object: withStoredContent(object, oldObject) } : { is: 'passes', object };
+}
+
+function fateOf(change: Change, write: ClosedGateWrite, isApply: boolean): 'passes' | 'reverted' | 'denied' {
+  if (isAlwaysFree(change, write)) return 'passes';
+  if (isReappliedLater(change, write.isSync, isApply)) return 'reverted';
+  // A user may change labels by which no Gate selects the object.
+  return change.path[1] === 'labels' && change.path[0] === 'metadata' && !write.escapesSelection ? 'passes' : 'denied';
 }
 
 /**
@@ -123,10 +124,6 @@ export function governedChanges(object: FluxObject, oldObject: FluxObject, visit
   if (sameJson(now.ownerReferences ?? [], before.ownerReferences ?? [])) return;
   const path = ['metadata', 'ownerReferences'];
   visit({ path, value: now.ownerReferences, writers: writersAt(path, writers) });
-}
-
-function labelChanges(object: FluxObject, oldObject: FluxObject, visit: Visit, writers: Writers): void {
-  compare(['metadata', 'labels'], object.metadata.labels, oldObject.metadata.labels, writers, visit);
 }
 
 function compare(path: string[], now: unknown, before: unknown, writers: Writers, visit: Visit): void {
