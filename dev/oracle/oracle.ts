@@ -16,7 +16,7 @@ import { bypassesForOtherVersions, DeploymentChecker } from './deployments.ts';
 import { type Closure, GateHistory } from './gateHistory.ts';
 import { rolloutChecker } from './histories.ts';
 import { OpeningChecker } from './openings.ts';
-import { gatesNamedBy, RequiredGates } from './requiredGates.ts';
+import { type GateLimits, gatesNamedBy, RequiredGates, TOO_MANY } from './requiredGates.ts';
 import type { SeenVersion, Write, Writes } from './writes.ts';
 
 const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
@@ -64,7 +64,8 @@ export class Oracle {
   private readonly audit: Writes;
   private readonly seen = new Map<string, Seen>();
   private readonly gates = new Map<string, GateHistory>();
-  private readonly required = new RequiredGates();
+  private readonly required: RequiredGates;
+  private readonly limits: GateLimits;
   /** RolloutGates that aren't passing, with the revision since which they aren't. */
   private readonly notPassing = new Map<string, { rollout: string; since: number }>();
   /** By the Rollout's uid. */
@@ -85,6 +86,7 @@ export class Oracle {
    * reference isn't used
    * @param rules.clocksAreRight false leaves out rules that compare times: closures, openings, bakes, slots and the
    * reference
+   * @param rules.limits those that the product has
    * @param rules.isGranted whether a deployment of one of the Flux object's Rollouts may bypass the Gates in its state
    */
   constructor(
@@ -93,10 +95,18 @@ export class Oracle {
     {
       decidedMs,
       clocksAreRight = true,
+      limits = { requiredGates: 200, selectingGates: 1000 },
       isGranted = () => false,
-    }: { decidedMs?: number; clocksAreRight?: boolean; isGranted?: (object: AnyObject) => boolean } = {},
+    }: {
+      decidedMs?: number;
+      clocksAreRight?: boolean;
+      limits?: GateLimits;
+      isGranted?: (object: AnyObject) => boolean;
+    } = {},
   ) {
     this.audit = audit;
+    this.limits = limits;
+    this.required = new RequiredGates(limits);
     this.clocksAreRight = clocksAreRight;
     this.isGranted = isGranted;
     this.deployments = decidedMs === undefined ? undefined : new DeploymentChecker(decidedMs);
@@ -185,7 +195,9 @@ export class Oracle {
     const required = before ? this.required.of(before.object) : gatesNamedBy(object);
     const lost = before && object ? required.filter((gate) => !this.required.of(object).includes(gate)) : [];
     return required.flatMap((gate) => {
-      const what = forbidden ?? (lost.includes(gate) ? 'no longer requires the Gate' : undefined);
+      // A write may name fewer Gates, and resumes the object then.
+      if (gate === TOO_MANY && lost.includes(gate) && forbidden === RESUMED) return [];
+      const what = forbidden ?? (gate !== TOO_MANY && lost.includes(gate) ? 'no longer requires the Gate' : undefined);
       const closure = what && this.closureOf(gate, writer);
       if (!closure) return [];
       const selectedAt = before && this.required.selectedAt(before.object, gate);
@@ -211,9 +223,29 @@ export class Oracle {
     return this.audit.unanswered(key).some((at) => at < shown);
   }
 
-  private takeRollout({ key, before, object, revision }: Change & { object: AnyObject }): string[] {
+  /** Violations: closed Gates that the Rollout drops, or from which its labels may have taken it. */
+  private droppedGates({ key, before, object, writer }: Change & { object: AnyObject }): string[] {
+    if (!before || writer?.isUngoverned || writer?.bypass !== undefined) return [];
+    const dropped = namedBy(before.object).filter((gate) => !namedBy(object).includes(gate));
+    const closed = dropped.filter((gate) => {
+      const closure = this.closureOf(gate, writer);
+      return closure && !this.wasInFlight(key, writer, before.revision, closure);
+    });
+    const isRelabelled = !isDeepStrictEqual(before.object.metadata.labels ?? {}, object.metadata.labels ?? {});
+    const since = isRelabelled ? this.required.selectTooManySince(object.metadata.namespace) : undefined;
+    const mayEscape = since !== undefined && !this.wasInFlight(key, writer, before.revision, { revision: since });
+    return [
+      ...closed.map((gate) => `drops the closed Gate ${gate}`),
+      ...(dropped.length > this.limits.requiredGates ? [`drops ${dropped.length} Gates, more than are read`] : []),
+      ...(mayEscape ? ['changes its labels while too many Gates select'] : []),
+    ];
+  }
+
+  private takeRollout(change: Change & { object: AnyObject }): string[] {
+    const { key, before, object, revision } = change;
     const rollout = this.rolloutSeen(object);
     const problems = [
+      ...this.timed(this.droppedGates(change)),
       ...rollout.check(object),
       ...bypassesForOtherVersions(before?.object, object, this.audit.of(key)),
       ...this.timed([
@@ -360,6 +392,8 @@ export class Oracle {
   }
 }
 
+const RESUMED = 'is resumed';
+
 /** The change, if a closed Gate forbids it. */
 function forbiddenChange({ before, object }: Change): string | undefined {
   if (!object) return 'is deleted';
@@ -367,7 +401,7 @@ function forbiddenChange({ before, object }: Change): string | undefined {
   const { suspend: was, ...old } = before.object.spec ?? {};
   const { suspend: is, ...spec } = object.spec ?? {};
   if (!isDeepStrictEqual(old, spec)) return `changes from ${JSON.stringify(old)} to ${JSON.stringify(spec)}`;
-  return was === true && is !== true ? 'is resumed' : undefined;
+  return was === true && is !== true ? RESUMED : undefined;
 }
 
 function isInState({ metadata }: AnyObject, state: string): boolean {
@@ -392,8 +426,11 @@ function bypassedGates(text: string | undefined, { id, version }: AnyObject): st
 /** The Gates that a Rollout names and the deployment doesn't bypass. */
 function requiredBy({ metadata, spec }: Pick<AnyObject, 'metadata' | 'spec'>, head: AnyObject): string[] {
   const bypassed = bypassedGates(metadata.annotations?.[BYPASSED_GATES], head);
-  const named = (spec.gates ?? []).map((gate: any) => `${gate.namespace ?? metadata.namespace}/${gate.name}`);
-  return named.filter((name: string) => !bypassed.includes(name));
+  return namedBy({ metadata, spec }).filter((name) => !bypassed.includes(name));
+}
+
+function namedBy({ metadata, spec }: Pick<AnyObject, 'metadata' | 'spec'>): string[] {
+  return (spec.gates ?? []).map((gate: any) => `${gate.namespace ?? metadata.namespace}/${gate.name}`);
 }
 
 const closureText = (closure: Closure) =>

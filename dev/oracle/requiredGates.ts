@@ -20,10 +20,36 @@ interface Required {
   rollouts: Map<string, number>;
 }
 
+/** Limits beyond which an object counts as held by a closed Gate: docs/reference/limits.md. */
+export interface GateLimits {
+  requiredGates: number;
+  selectingGates: number;
+}
+
+/** Stands for the closed Gate as which an exceeded limit counts. */
+export const TOO_MANY = '(too many)';
+
 export class RequiredGates {
   /** Since when each Gate without a namespaceSelector selects what it selects now. */
   private readonly selecting = new Map<string, { gate: AnyObject; revision: number; ms: number }>();
   private readonly objects = new Map<string, Required>();
+  private readonly limits: GateLimits;
+
+  constructor(limits: GateLimits) {
+    this.limits = limits;
+  }
+
+  /** Whether the object names too many Gates. */
+  namesTooMany(object: AnyObject | undefined): boolean {
+    return new Set(gatesNamedBy(object)).size > this.limits.requiredGates;
+  }
+
+  /** The revision since which too many Gates select in a namespace; undefined if they don't. */
+  selectTooManySince(namespace = ''): number | undefined {
+    const selecting = [...this.selecting].filter(([name]) => name.startsWith(`${namespace}/`));
+    const since = selecting.map(([, { revision }]) => revision).sort((a, b) => a - b);
+    return since[this.limits.selectingGates];
+  }
 
   /** Takes the next stored version of a Gate, named `namespace/name`; undefined after a deletion. */
   takeGate(name: string, gate: AnyObject | undefined, revision: number, ms: number): void {
@@ -58,7 +84,9 @@ export class RequiredGates {
       isSelectedBy(gate as FluxObject, object as FluxObject),
     );
     const beyond = refs(object, SELECTED_BY).filter((gate) => !gate.startsWith(`${object.metadata.namespace}/`));
-    return [...new Set([...gatesNamedBy(object), ...selecting.map(([name]) => name), ...beyond])];
+    // Which Gates these are doesn't matter: their author could have named fewer before any of them closed.
+    const named = this.namesTooMany(object) ? [TOO_MANY] : gatesNamedBy(object);
+    return [...new Set([...named, ...selecting.map(([name]) => name), ...beyond])];
   }
 
   /** The revision at which the Gate began to select an object that doesn't name it. */

@@ -3,6 +3,7 @@
  */
 import type { AnyObject } from '../client/send.ts';
 import { type Findings, Oracle } from '../oracle/oracle.ts';
+import type { GateLimits } from '../oracle/requiredGates.ts';
 import { indexWrites, type Writes } from '../oracle/writes.ts';
 import { bodyOf, targetOf } from './apiServer/requests.ts';
 import { keyOf } from './apiServer/storage.ts';
@@ -30,7 +31,9 @@ export interface Outcome {
 
 export function findingsOf(
   cluster: SimulatedCluster,
-  { heldAt, ...rules }: { clocksAreRight: boolean; heldAt?: number | undefined } = { clocksAreRight: true },
+  { heldAt, ...rules }: { clocksAreRight: boolean; heldAt?: number | undefined; limits?: GateLimits } = {
+    clocksAreRight: true,
+  },
 ): Findings {
   const answered = indexWrites();
   for (const write of cluster.writes) {

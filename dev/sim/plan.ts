@@ -69,7 +69,7 @@ const MINUTES = [0.2, 1, 3, 10];
 export interface Step {
   /** Seconds after the start. */
   at: number;
-  what: TeamStep | Fault | TimedStep | WorkloadStep | 'toggleEmergencyGate';
+  what: TeamStep | Fault | TimedStep | WorkloadStep | 'toggleEmergencyGate' | 'attack';
   team: number;
   /** Seed of the step's own choices. */
   seed: number;
@@ -87,6 +87,10 @@ export interface Plan {
   hasWrongClocks: boolean;
   /** Whether the API server calls no webhook at times, also while everything else is at rest. */
   losesWebhook: boolean;
+  /** Whether limits are so low that the teams' objects reach them. */
+  hasLowLimits: boolean;
+  /** Whether a hostile tenant works too, against a closed Gate at the end. */
+  hasHostileTenant: boolean;
   /** Whether the run is one of workloads, with steps of its own. */
   hasWorkloads: boolean;
   /** Whether another mutating webhook writes into Flux objects after ours. */
@@ -119,6 +123,9 @@ export function planOf(seed: number, length: number): Plan {
   }
   const hasWorkloads = random.next() < 0.2;
   if (hasWorkloads) steps.splice(0, length, ...workloadSteps(random, length));
+  const hasLowLimits = random.next() < 0.2;
+  const hasHostileTenant = !losesWebhook && !hasWorkloads && random.next() < 0.15;
+  if (hasHostileTenant) for (const step of steps) if (random.next() < 0.5) step.what = 'attack';
   const slow = { slowOfThousand: any([0, 10, 50]), slowMs: any([200, 3000]) };
   return {
     seed,
@@ -129,6 +136,8 @@ export function planOf(seed: number, length: number): Plan {
     losesWebhook,
     hasOtherWebhook,
     hasWorkloads,
+    hasLowLimits,
+    hasHostileTenant,
     steps,
   };
 }

@@ -1,8 +1,10 @@
 /** Plays a plan: work and faults, then convergence, then quiescence, and the oracle's check. */
 
+import { LIMITS } from '../../core/limits.ts';
 import { ref } from '../actors/objects.ts';
 import { type Random, randomFrom } from '../actors/random.ts';
 import { requestGate } from '../actors/requestGate.ts';
+import { type HostileTenant, hostileTenant } from '../chaos/work/hostile.ts';
 import {
   createPlatform,
   EMERGENCY,
@@ -13,6 +15,7 @@ import {
   usersOf,
 } from '../chaos/work/team.ts';
 import { type AnyObject, ApiError } from '../client/send.ts';
+import type { GateLimits } from '../oracle/requiredGates.ts';
 import type { StoredEvent } from './apiServer/storage.ts';
 import { SimulatedCluster } from './cluster/simulatedCluster.ts';
 import { Faults, WRONGEST_HOURS } from './faults.ts';
@@ -22,6 +25,11 @@ import { WorkloadRun } from './workloadRun.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
+/** As in docs/security.md: an object that enters a selection is marked within tens of milliseconds. */
+const MARKED_WITHIN_MS = SECOND;
+const REAL_LIMITS: GateLimits = { requiredGates: LIMITS.requiredGates, selectingGates: LIMITS.selectingGates };
+/** The teams' objects reach these, and no decision takes longer. */
+const LOW_LIMITS: GateLimits = { requiredGates: 4, selectingGates: 2 };
 const HOUR = 60 * MINUTE;
 /** Seconds in which an unblocked version is applied and bakes. */
 const DELIVERY_S = 9;
@@ -63,6 +71,7 @@ class Run {
   readonly #failures: string[] = [];
   /** Whether steps have ended: no step may start. */
   #isOver = false;
+  #hostile: HostileTenant | undefined;
   /** Random numbers of the current step. */
   #dice: Random = randomFrom(0);
   #begin = 0;
@@ -81,7 +90,9 @@ class Run {
       integer: (least, most) => this.#dice.integer(least, most),
       weighted: (weights) => this.#dice.weighted(weights),
     };
-    for (const index of plan.teams) this.#teams.set(index, teamOf(index, this.#users, dice));
+    for (const index of plan.teams) this.#teams.set(index, teamOf(index, this.#users, dice, plan.hasLowLimits));
+    if (plan.hasHostileTenant) this.#hostile = hostileTenant(this.#users, dice);
+    Object.assign(LIMITS, plan.hasLowLimits ? LOW_LIMITS : REAL_LIMITS);
   }
 
   async play(): Promise<Outcome> {
@@ -91,7 +102,9 @@ class Run {
     const violations = await this.#run().catch((error) => [
       `the run can't go on: ${error instanceof ApiError ? error.message : error.stack}`,
     ]);
-    const findings = findingsOf(cluster, { clocksAreRight: !this.#plan.hasWrongClocks, heldAt: this.#heldAt });
+    const { hasWrongClocks, hasLowLimits } = this.#plan;
+    const limits = hasLowLimits ? LOW_LIMITS : REAL_LIMITS;
+    const findings = findingsOf(cluster, { clocksAreRight: !hasWrongClocks, heldAt: this.#heldAt, limits });
     violations.push(...findings.violations, ...cluster.crashes, ...this.#failures);
     const [begin, convergedMs] = [this.#begin, this.#convergedMs || cluster.time.now];
     const virtualMs = cluster.time.now - begin;
@@ -122,12 +135,30 @@ class Run {
     // Times written by a clock that was ahead have passed by then.
     if (this.#plan.hasWrongClocks) cluster.leap(WRONGEST_HOURS * HOUR);
     const loops = this.#plan.losesWebhook ? await this.#writesWithoutWebhook() : [];
+    if (this.#hostile) await this.#freeze(this.#hostile);
     const left = [...loops, ...(await this.#settle())];
     this.#convergedMs = cluster.time.now;
     return left.length === 0 && this.#plan.isLong ? this.#writesAtRest() : left;
   }
 
+  /** Two attacks may run at once: some are races. */
+  #attack(): void {
+    this.#attempt(`attack ${this.#dice.integer(1, 2)}`, async () => this.#hostile?.act());
+  }
+
+  /** Lets the hostile tenant work against a closed Gate, until everything must be held. */
+  async #freeze(hostile: HostileTenant): Promise<void> {
+    const { time } = this.cluster;
+    this.#dice = randomFrom(this.#plan.seed);
+    await this.cluster.until(hostile.turn('close'));
+    for (const until = time.now + PATIENCE_MS; time.now < until; await time.runUntil(time.now + SECOND)) this.#attack();
+    await time.runUntil(time.now + MARKED_WITHIN_MS);
+    this.#heldAt = time.now;
+    await this.cluster.until(hostile.turn('open'));
+  }
+
   async #create(): Promise<void> {
+    await this.#hostile?.create();
     await this.#users.admin.create({
       apiVersion: 'v1',
       kind: 'Namespace',
@@ -145,6 +176,7 @@ class Run {
     const team = this.#teams.get(step.team);
     if (step.what in this.#faults.all) this.#faults.all[step.what as Fault]();
     else if (step.what in this.#timedSteps && team) this.#timedSteps[step.what as TimedStep](team);
+    else if (step.what === 'attack') this.#attack();
     else if (step.what === 'toggleEmergencyGate') this.#attempt('emergency', () => this.#toggleEmergencyGate());
     // Otherwise a pin or another release would end most deliveries.
     else if (team && !this.#busy.has(`deliver ${team.namespace}`))
@@ -347,6 +379,7 @@ class Run {
     this.#dice = randomFrom(1);
     await this.#retry(() => requestGate(sre, FLUX_NAMESPACE, EMERGENCY, 'open'), deadline);
     for (const team of teams) await this.#retry(() => team.calm(), deadline);
+    await this.#retry(async () => this.#hostile?.leave(), deadline);
     for (;;) {
       for (const [index, team] of this.#teams) {
         for (const what of ['sync', 'reconcile', 'report'] as const)

@@ -137,8 +137,9 @@ export class WorkloadRun {
         this.#publish(versionOf(this.#dice, this.#bakeSeconds));
     },
     drain: () => {
-      // Moved Pods are spared unless one crashes or becomes unready meanwhile.
-      if (['stumbling', 'flapping'].includes(this.#versionOf(this.#head()?.version.tag ?? '1.0.0').name)) return;
+      // Moved Pods are spared unless one crashes or becomes unready meanwhile, and one that dies lives longer.
+      if (['stumbling', 'flapping', 'dying'].includes(this.#versionOf(this.#head()?.version.tag ?? '1.0.0').name))
+        return;
       this.#workloads.drain(this.#dice.integer(0, 1), this.#dice.integer(0, 120) * SECOND);
     },
     outage: () => this.#flux.outage(this.#dice.integer(5, 45) * SECOND),
@@ -167,6 +168,8 @@ export class WorkloadRun {
   async #settle(): Promise<string[]> {
     const { time } = this.#cluster;
     const deadline = time.now + 3 * this.#longestMs();
+    // A publication of the last step may be on its way.
+    await time.runUntil(time.now + MINUTE);
     this.#publish(QUICK);
     const tag = `1.${this.#versions.length - 1}.0`;
     for (;;) {

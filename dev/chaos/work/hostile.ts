@@ -4,6 +4,7 @@
  */
 import { API, gate, kustomization, ociRepository, rollout } from '../../actors/objects.ts';
 import type { Random } from '../../actors/random.ts';
+import { requestGate } from '../../actors/requestGate.ts';
 import { type AnyObject, ApiError } from '../../client/send.ts';
 import type { Users } from './team.ts';
 
@@ -34,9 +35,11 @@ const ATTACKS = {
 };
 type Attack = keyof typeof ATTACKS;
 
-interface HostileTenant {
+export interface HostileTenant {
   create(): Promise<void>;
   act(): Promise<void>;
+  /** Opens or closes a Gate that selects every object of the tenant. */
+  turn(action: 'open' | 'close'): Promise<unknown>;
   /** The tenant's Flux objects that aren't suspended, as `Kind name (uid)`. */
   running(): Promise<string[]>;
   /** Deletes everything that the tenant created. */
@@ -45,7 +48,7 @@ interface HostileTenant {
 
 export function hostileTenant({ admin, developer, sre }: Users, random: Random): HostileTenant {
   let count = 0;
-  const own = gate(NAMESPACE, 'own', { spec: { default: 'opened' } });
+  const own = gate(NAMESPACE, 'own', { spec: { default: 'opened', selects: {} } });
   const any = <T>(list: readonly T[]) => list[random.integer(0, list.length - 1)]!;
   const object = (name = any(NAMES)): AnyObject =>
     random.next() < 0.7 ? kustomization(NAMESPACE, name) : ociRepository(NAMESPACE, name);
@@ -84,7 +87,14 @@ export function hostileTenant({ admin, developer, sre }: Users, random: Random):
     pretend: () =>
       annotated(
         {
-          'gate.fluxcd.io/state': any(['open', 'closed: x', null]),
+          'gate.fluxcd.io/state': any([
+            'open',
+            'open@1',
+            'opening: 2030-01-01T00:00:00Z',
+            'closed: x',
+            `bypassed: ${NAMESPACE}/own@default`,
+            null,
+          ]),
           'gate.fluxcd.io/suspended': any(['unset', 'true', 'false', null]),
           'gate.fluxcd.io/selected-by': any(['', 'flux-system/none', null]),
           'gate.fluxcd.io/bypassed-by': any(['developer', null]),
@@ -154,6 +164,7 @@ export function hostileTenant({ admin, developer, sre }: Users, random: Random):
     act: async () => {
       await attacks[random.weighted(ATTACKS)]();
     },
+    turn: (action) => requestGate(sre, NAMESPACE, 'own', action),
     running: async () =>
       (await all())
         .filter(({ spec, metadata }) => spec.suspend !== true && !metadata.deletionTimestamp)

@@ -60,8 +60,16 @@ const ACTS = {
   pass: 1,
   approve: 6,
   forge: 1,
+  ungate: 2,
+  nameMany: 0,
+  crowd: 0,
 };
 type Act = keyof typeof ACTS;
+
+/** The weights of acts near the limits of Gates. */
+const NEAR_LIMITS = { nameMany: 5, crowd: 2, bypass: 3, ungate: 4 };
+/** Gates that are always open. */
+const MORE_GATES = ['open-1', 'open-2', 'open-3'];
 
 /** The weights in teams that bake: a manual deployment cancels a bake. */
 const ACTS_WHERE_BAKED = { ...ACTS, pin: 1, force: 1, retry: 3 };
@@ -117,7 +125,13 @@ export interface Team {
   unsettled(): Promise<string[]>;
 }
 
-export function teamOf(index: number, { admin, developer, sre, flux, reporter }: Users, random: Random): Team {
+/** @param isNearLimits whether the team's objects name more Gates than `requiredGates` of the simulation */
+export function teamOf(
+  index: number,
+  { admin, developer, sre, flux, reporter }: Users,
+  random: Random,
+  isNearLimits = false,
+): Team {
   const namespace = `team-${index}`;
   const owner = { namespace: FLUX_NAMESPACE, name: namespace };
   const fake = fakeFlux({ flux });
@@ -133,6 +147,8 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
   const bindsGit = index % 4 < 2;
   const bakes = index % 2 === 1;
   const health = bakes ? reporterOf(namespace, reporter, random) : undefined;
+  const more = isNearLimits ? MORE_GATES : [];
+  const ownGates = [index % 2 === 0 ? 'freeze' : 'approval', ...(requiresApprovals ? ['signed'] : [])];
   /** Objects that lost the record of their suspension, while the API server didn't call the webhook. */
   const unmarked: Ref[] = [];
   let isCalm = false;
@@ -256,7 +272,23 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       if (requiresApprovals) await approve(any([sre, admin]), random.next() < 0.7 ? tag(newest) : someVersion());
     },
     forge: () => self.forge(),
+    ungate: () => {
+      const names = random.next() < 0.5 ? [] : [...ownGates, ...more];
+      const labels = random.next() < 0.2 ? { noise: String(++requests) } : {};
+      const spec = { gates: names.map((name) => ({ name })) };
+      return developer.mergePatch(app, Object.keys(labels).length > 0 ? { metadata: { labels } } : { spec });
+    },
+    nameMany: () => {
+      const names = ['freeze', 'approval', ...more].slice(0, random.integer(3, 5));
+      return developer.mergePatch(any(held), { metadata: { annotations: { 'gate.fluxcd.io/gates': names.join() } } });
+    },
+    crowd: async () => {
+      const selects =
+        random.next() < 0.5 ? { kinds: ['Rollout'], labelSelector: { matchLabels: { other: '' } } } : null;
+      for (const name of more) await sre.mergePatch(ref('gate', namespace, name), { spec: { selects } });
+    },
   };
+  const weights = { ...(bakes ? ACTS_WHERE_BAKED : ACTS), ...(isNearLimits && NEAR_LIMITS) };
 
   const self: Team = {
     namespace,
@@ -270,8 +302,8 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       await sre.create(rolloutGate(namespace, 'qa', 'app', { passing: true, ...approvals }));
       await admin.create(kustomization(owner.namespace, owner.name, { spec: { sourceRef: source } }));
       await admin.create(imagePolicy(namespace, 'app'));
-      const names = [index % 2 === 0 ? 'freeze' : 'approval', ...(requiresApprovals ? ['signed'] : [])];
-      const gates = names.map((name) => ({ name }));
+      for (const name of more) await sre.create(gate(namespace, name, { spec: { default: 'opened' } }));
+      const gates = ownGates.map((name) => ({ name }));
       const turn = index >> 1;
       const bake = bakes && {
         bakeTime: BAKE_TIMES[turn % BAKE_TIMES.length],
@@ -310,7 +342,7 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
     },
     reconcile: () => fake.reconcile(namespace),
     act: async () => {
-      await acts[random.weighted(bakes ? ACTS_WHERE_BAKED : ACTS)]();
+      await acts[random.weighted(weights)]();
     },
     forge: async () => {
       if (!requiresApprovals) return;
@@ -347,6 +379,12 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       });
       await sre.mergePatch(ref('gate', namespace, 'approval'), { spec: { default: 'opened', window: null } });
       await self.open();
+      for (const name of more) await sre.mergePatch(ref('gate', namespace, name), { spec: { selects: null } });
+      // One write may not drop more Gates than a decision reads.
+      for (const names of [[...ownGates, ...more.slice(0, 2)], ownGates])
+        await developer.mergePatch(app, { spec: { gates: names.map((name) => ({ name })) } });
+      const gates = manual().metadata.annotations;
+      await developer.mergePatch(held.at(-1)!, { metadata: { annotations: gates } });
       for (const one of unmarked) await developer.mergePatch(one, { spec: { suspend: null } });
     },
     mend: async () => {

@@ -173,7 +173,12 @@ export class ApiServer {
       // As in Kubernetes, fields that webhooks add have no field manager.
       const object = subresource
         ? shape(sent)
-        : sharing(settled(withFieldOwners(shape(sent), old, manager, isApply ? bodyOf(request) : undefined)), old);
+        : sharing(
+            settled(
+              withFieldOwners(shape(sent), old, manager, this.#context.now(), isApply ? bodyOf(request) : undefined),
+            ),
+            old,
+          );
       const options = { fieldManager: manager };
       const write = requestOf({ ...admissionOf(user, target), name, object, oldObject: old ?? null, options });
       const call = this.#webhookCaller(grant);
@@ -307,11 +312,12 @@ function withFieldOwners(
   object: AnyObject,
   old: AnyObject | undefined,
   manager: string,
+  now: number,
   applied: AnyObject | undefined,
 ): AnyObject {
   const managedFields = object.metadata.managedFields ?? old?.metadata.managedFields;
   const before = old && { ...old, metadata: { ...old.metadata, managedFields } };
-  return withOwners(object, before, manager, applied ? 'Apply' : 'Update', applied);
+  return withOwners(object, before, manager, applied ? 'Apply' : 'Update', applied, timestamp(now));
 }
 
 function withGeneration(object: AnyObject, old: AnyObject | undefined, subresource: string | undefined): AnyObject {

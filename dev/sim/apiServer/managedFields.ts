@@ -56,16 +56,17 @@ export function withOwners(
   manager: string,
   operation: 'Apply' | 'Update',
   said: AnyObject = object,
+  now?: string,
 ): AnyObject {
   const before = oldObject ? owned(oldObject) : new Map<string, string[]>();
-  const now = owned(object);
-  const changed = [...now].filter(([key]) => !before.has(key)).map(([, path]) => path);
-  const stays = new Set([...now.values()].map((path) => JSON.stringify(path)));
+  const after = owned(object);
+  const changed = [...after].filter(([key]) => !before.has(key)).map(([, path]) => path);
+  const stays = new Set([...after.values()].map((path) => JSON.stringify(path)));
   const gone = [...before.values()].filter((path) => !stays.has(JSON.stringify(path)));
   const isMine = (entry: ManagedFieldsEntry) => entry.manager === manager && entry.operation === operation;
   const entries = oldObject?.metadata.managedFields ?? [];
-  if (operation === 'Update' && changed.length === 0 && gone.length === 0)
-    return { ...object, metadata: { ...object.metadata, managedFields: entries } };
+  const isSame = changed.length === 0 && gone.length === 0;
+  if (operation === 'Update' && isSame) return { ...object, metadata: { ...object.metadata, managedFields: entries } };
   const mine =
     operation === 'Apply'
       ? [...owned(said).values()].filter((path) => !OURS.test(path.at(-1)!) && stays.has(JSON.stringify(path)))
@@ -74,7 +75,9 @@ export function withOwners(
     .filter((entry) => !isMine(entry))
     .map((entry) => ({ ...entry, fieldsV1: without(entry.fieldsV1 ?? {}, [...changed, ...gone]) }))
     .filter((entry) => pathsOf(entry).length > 0);
-  const entry: ManagedFieldsEntry = { manager, operation, fieldsType: 'FieldsV1', fieldsV1: fieldsOf(mine) };
+  const time = (isSame && entries.find(isMine)?.time) || now;
+  const fieldsV1 = fieldsOf(mine);
+  const entry: ManagedFieldsEntry = { manager, operation, ...(time && { time }), fieldsType: 'FieldsV1', fieldsV1 };
   return {
     ...object,
     metadata: { ...object.metadata, managedFields: [...others, ...(mine.length > 0 ? [entry] : [])] },
