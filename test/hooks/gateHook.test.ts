@@ -330,16 +330,6 @@ describe('the objects that it holds', () => {
     await gateHook.sync(composing(gate(hour)), call);
     expect(cluster.requests).toHaveLength(lists);
   });
-
-  it('stays as it was when the cluster does not answer, and the gate is evaluated all the same', async () => {
-    const listMetadata = () => Promise.reject(new Error('etcd is gone'));
-    const heldObjects = [{ kind: 'Rollout', namespace: 'apps', name: 'web' }];
-    const { status } = await sync(
-      { ...gate(hour), status: { held: 7, heldObjects } },
-      { at: T('09:00:00'), cluster: { ...fakeCluster([]), listMetadata } },
-    );
-    expect(status).toMatchObject({ held: 7, heldObjects, conditions: [{ type: 'Opened' }, { type: 'Ready' }] });
-  });
 });
 
 describe('Events', () => {

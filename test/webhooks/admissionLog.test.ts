@@ -54,13 +54,6 @@ describe('a write of a Flux object, as it is stored', () => {
     expect(logged('validate/rollout-status', request(marked('closed: a/a'), undefined, more), decision)).toEqual(lines);
   });
 
-  it('that is suspended in the write that creates it', () => {
-    const decision = { allowed: true, object: marked('closed: a/a') } as const;
-    expect(logged('mutate/flux-fails-open', request(marked(undefined)), decision)).toEqual([
-      ['Suspended', 'held, suspended by closed Gates: a/a'],
-    ]);
-  });
-
   it('that is reviewed again after a conflict is one decision, and two seconds later another', () => {
     const line = (uid: string) => change(marked(undefined), marked('closed: a/a'), { uid })[0];
     expect([line('1')?.key === line('2')?.key, line('1')?.againAfterMs]).toEqual([true, 2000]);

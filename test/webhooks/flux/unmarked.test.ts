@@ -24,17 +24,6 @@ describe('a Gate that selects the object and has not marked it yet', () => {
     expect(answer).toMatchObject({ allowed: false, message: expect.stringContaining("Gate 'ops/all' is closed") });
   });
 
-  it('reverts an apply, and suspends the object in it', async () => {
-    const object = kustomization({ annotations: {}, spec: { path: './next' } });
-    object.metadata.managedFields = [
-      { manager: 'kustomize-controller', operation: 'Apply', fieldsV1: { 'f:spec': { 'f:path': {} } } },
-    ];
-    const options = { fieldManager: 'kustomize-controller' };
-    const answer = await send(mutateFlux, { object, oldObject: stored, options }, { objects: [all] });
-    expect(answer.object?.spec).toEqual({ ...stored.spec, suspend: true });
-    expect(answer.object?.metadata.annotations).toMatchObject({ 'gate.fluxcd.io/selected-by': 'ops/all' });
-  });
-
   it('marks it, and denies what another webhook changes in the same write', async () => {
     const annotations = { note: 'x' };
     const written = { object: kustomization({ annotations }), oldObject: stored };
@@ -58,20 +47,6 @@ describe('a Gate that selects the object and has not marked it yet', () => {
       expect(answer.object?.metadata).toMatchObject(change);
     },
   );
-
-  it('keeps the version that its Rollout deploys from it, also in the write that brings the version', async () => {
-    const annotations = { 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
-    const deployed = deployment('my-app', 1, '1.0.0');
-    const oldObject = kustomization({ annotations, substitute: { APP: '1.0.0' }, deployed });
-    const object = kustomization({
-      annotations,
-      substitute: { APP: '1.0.0' },
-      deployed: deployment('my-app', 2, '1.1.0'),
-    });
-    const objects = [all, rollout('my-app', '1.1.0', '1.0.0')];
-    const answer = await send(mutateFlux, { object, oldObject, user: metacontroller }, { objects });
-    expect(answer.object?.spec).toMatchObject({ postBuild: { substitute: { APP: '1.0.0' } }, suspend: true });
-  });
 
   it('keeps the object suspended, also in the write by which a decorator resumes it after another Gate', async () => {
     const marked = (state: string) =>

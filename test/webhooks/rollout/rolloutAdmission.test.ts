@@ -251,14 +251,6 @@ describe('validate/rollout', () => {
     });
   });
 
-  it.each([
-    ['to require one more Gate', rollout({ gates: [{ name: 'freeze' }, { name: 'other' }] }), closed],
-    ['any other change', rollout({ gates: [{ name: 'freeze' }], wantedVersion: '1.0.0' }), closed],
-    ['to stop requiring an open Gate', rollout({}), open],
-  ])('allows %s', async (_title, next, gate) => {
-    expect((await decide({ object: next, old: gated }, [gate])).result.allowed).toBe(true);
-  });
-
   it('denies the deletion of a Rollout whose Gate is closed, except by controllers that clean up', async () => {
     const live = { objects: [closed, namespace] };
     const result = await admitted(validateRollout, { old: gated }, live);

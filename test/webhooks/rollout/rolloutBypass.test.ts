@@ -217,11 +217,6 @@ describe('a bypass grant', () => {
       grant: undefined,
     });
   });
-
-  it('is not copied to a Rollout that is created with it', async () => {
-    const { object } = await ask({ next: before, before: null, user: 'developer', objects: [] });
-    expect(object!.metadata.annotations ?? {}).not.toHaveProperty(BYPASSED_GATES);
-  });
 });
 
 describe('the status that the writer sends', () => {
