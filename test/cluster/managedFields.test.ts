@@ -83,3 +83,18 @@ describe('a write that is no edit of the managed field passes, and the value sta
     expect((await admin.get(app())).metadata.generation).toBe(before.metadata.generation);
   });
 });
+
+it('the fields that the Go controller owns can be given up: its copies of variables go, the version stays', async () => {
+  const apply = (spec: object) => {
+    const { apiVersion, kind, metadata } = manifest;
+    const object = { apiVersion, kind, metadata: { name: metadata.name, namespace: metadata.namespace }, ...spec };
+    return admin.apply(object as AnyObject, { manager: 'rollout-controller', force: true });
+  };
+  await apply({ spec: { postBuild: { substitute: { APP_VERSION: DEPLOYED_TAG, LEFT_GIT: 'x' } } } });
+  await flux.apply(manifest, { manager: 'kustomize-controller', force: true });
+  expect(await substitutes(admin, ns, 'app')).toMatchObject({ LEFT_GIT: 'x' });
+  await apply({});
+  const left = await substitutes(admin, ns, 'app');
+  expect(left).toMatchObject({ APP_VERSION: DEPLOYED_TAG });
+  expect(left).not.toHaveProperty('LEFT_GIT');
+});
