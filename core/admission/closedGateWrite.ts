@@ -86,7 +86,7 @@ function isReappliedLater({ value, writers }: Change, isSync: boolean, isApply: 
 /** Whether a closed Gate always allows the change. */
 function isAlwaysFree({ path, value }: Change, { isSystemDeleter }: ClosedGateWrite): boolean {
   if (isSystemDeleter && path[1] === 'ownerReferences') return true;
-  // A closed Gate sets spec.suspend itself: in a second call for one write, the first call's change must pass.
+  // A closed Gate suspends the object too. The user's suspension stays after the opening.
   return path.length === 2 && path[0] === 'spec' && path[1] === 'suspend' && value === true;
 }
 

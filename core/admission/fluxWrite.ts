@@ -108,7 +108,6 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
     object: annotate(content.object, SELECTED_BY, selectedByText(gates)),
     sent: write.object,
     oldObject,
-    wasBehindClosedGate: closed.length > 0,
     gates,
     fieldManager: write.fieldManager,
     writerBypasses: bypass?.granted ?? false,

@@ -23,13 +23,11 @@ import { applierOf, applierState, objectKeyOf, waitEnds } from './applier.ts';
 type PreviousSuspend = 'true' | 'false' | 'unset';
 
 interface SuspensionWrite {
-  /** The object as decided so far. */
+  /** The object as decided so far: behind a closed Gate with the stored spec, but for `suspend: true`. */
   object: FluxObject;
   /** The object as the writer sent it. */
   sent: FluxObject;
   oldObject: FluxObject | undefined;
-  /** Whether the stored object was behind a closed Gate already: then its spec counts, not the writer's. */
-  wasBehindClosedGate: boolean;
   /** The Gates that `object` requires. */
   gates: Pick<ObjectGates, 'all' | 'causes' | 'closures'>;
   fieldManager: string | undefined;
@@ -53,8 +51,7 @@ interface Suspension {
 }
 
 /** The object with its suspension decided. */
-export function settleSuspension(original: SuspensionWrite): FluxObject {
-  const write = withoutOwnSuspension(original);
+export function settleSuspension(write: SuspensionWrite): FluxObject {
   const { suspend, previous, state } = decideSuspension(write, storedPrevious(write), readState(write.oldObject));
   return annotateAll(setSuspend(write.object, suspend), {
     [SUSPENDED]: previous,
@@ -101,44 +98,18 @@ function untilFetched(
   state: ObjectState | undefined,
   open: ObjectState | undefined,
 ): Suspension {
+  const { object, sent, oldObject } = write;
+  const isSetByWriter = oldObject !== undefined && changesSuspend(write);
   const begins = state?.is === 'closed' && previous !== undefined;
   const opening: ObjectState | undefined = begins ? { is: 'opening', since: write.now } : open;
   const awaited = state?.is === 'opening' ? state : opening;
   return {
     suspend: true,
-    previous: previous === undefined ? previousAtFirstSuspension(write) : (requestedValue(write) ?? previous),
+    // A value that a user sets meanwhile applies afterwards.
+    previous: previous === undefined ? previousFrom(object) : isSetByWriter ? previousFrom(sent) : previous,
     // The decorator writes `open` on an object without an applier, and would write it in each sync.
-    state: applierOf(write.object) ? awaited : open,
+    state: applierOf(object) ? awaited : open,
   };
-}
-
-/** The value that the writer requests for the time after the suspension; undefined if the writer requests none. */
-function requestedValue(write: SuspensionWrite): PreviousSuspend | undefined {
-  return write.oldObject && changesSuspend(write) ? previousFrom(write.sent) : previousInWrite(write.object);
-}
-
-/**
- * The write without the suspension of an earlier call: several of our webhooks may be called for one write, and Gates
- * open or close between two of the calls. The second one sees the suspension of the first as if the writer had sent it.
- */
-function withoutOwnSuspension(write: SuspensionWrite): SuspensionWrite {
-  const { object, sent, oldObject, gates } = write;
-  if (!oldObject) return write;
-  // The first call has suspended the object until its artifact is fetched.
-  const isAwaited = awaitsArtifact(object) && awaitsArtifact(sent);
-  const isForArtifact = isAwaited && !awaitsArtifact(oldObject) && !isSuspendedByUs(oldObject);
-  if (!isForArtifact && storedPreviousOf(oldObject) !== undefined) return write;
-  // With open Gates the annotation may be older, from a manifest exported during an earlier freeze or a suspension that
-  // a client has ended without the webhook, and the suspension may be a user's. Of an object that awaits its artifact
-  // it is more likely the first call's, and would stay for good.
-  const isEnded = parsePrevious(oldObject) !== undefined && !isAwaited;
-  const isOlder = oldObject.spec?.suspend === true || isEnded;
-  if (!isForArtifact && isOlder && gates.causes.length === 0) return write;
-  const withoutOwn = (each: FluxObject) => {
-    const own = previousInWrite(each);
-    return own === undefined ? each : setSuspend(each, suspendValue(own));
-  };
-  return { ...write, object: withoutOwn(object), sent: withoutOwn(sent) };
 }
 
 /** Whether the source of the object is still fetching its new version: see core/managedField/atomicUpdate.ts. */
@@ -166,7 +137,7 @@ function behindClosedGate(
     return { suspend: asWritten, state: { is: 'bypassed', gates: gates.closures } };
   if (isBypassedByUser(state, gates.closures) && !(writerBypasses && wantsSuspension))
     return { suspend: asWritten, state };
-  const stored = previous ?? previousAtFirstSuspension(write);
+  const stored = previous ?? previousFrom(object);
   if (deploymentBypasses) return runningForBypass(write, stored, state);
   return { suspend: true, previous: stored, state: { is: 'closed', gates: gates.causes } };
 }
@@ -224,13 +195,8 @@ function storedPreviousOf(stored: FluxObject): PreviousSuspend | undefined {
   return stored.spec?.suspend === true || readState(stored)?.is === 'bypassing' ? parsePrevious(stored) : undefined;
 }
 
-/** The previous value to store at the first suspension. */
-function previousAtFirstSuspension({ object, oldObject, wasBehindClosedGate }: SuspensionWrite): PreviousSuspend {
-  return previousFrom(wasBehindClosedGate ? oldObject : object);
-}
-
-function previousFrom(object: FluxObject | undefined): PreviousSuspend {
-  const suspend = object?.spec?.suspend;
+function previousFrom(object: FluxObject): PreviousSuspend {
+  const suspend = object.spec?.suspend;
   return typeof suspend === 'boolean' ? `${suspend}` : 'unset';
 }
 

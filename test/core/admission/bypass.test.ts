@@ -61,12 +61,6 @@ describe('a write that bypasses the closed Gate of a Kustomization', () => {
       { denial: /spec\.path/ },
     ),
     row(
-      'a second gate that opens between two calls for one write, the first of which suspended it, leaves it as it was',
-      running(BYPASSED),
-      frozen({ annotations: { [STATE]: 'closed: shop/freeze,shop/two', [MEMORY]: 'false' } }),
-      { stored: 'old' },
-    ),
-    row(
       'a second gate that closes suspends it again',
       running({ ...BYPASSED, ...BOTH }),
       running({ [STATE]: 'x', ...BOTH }),

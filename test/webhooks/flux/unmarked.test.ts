@@ -101,7 +101,7 @@ describe('an object that runs for a deployment whose bypass is over', () => {
   });
 });
 
-it('a bypass that waits for its artifact continues when that is fetched, also if another webhook causes a second call', async () => {
+it('a bypass that waits for its artifact continues when that is fetched', async () => {
   const hotfix = rollout('my-app', '1.1.0', '1.0.0') as KubeObject<any, any>;
   hotfix.status.history[0] = {
     ...hotfix.status.history[0],
@@ -137,16 +137,11 @@ it('a bypass that waits for its artifact continues when that is fetched, also if
   const before = { objects: [closed, hotfix, sourceAt(2, '1.0.0@sha256:a')] };
   const first = await send(mutateFlux, { object: woken(stored, 'x'), oldObject: stored }, before);
   expect(first.object?.spec?.suspend).toBe(true);
-  const touched = {
-    ...first.object!,
-    metadata: { ...first.object!.metadata, labels: { 'other.example/webhook': 'seen' } },
-  };
-  const second = await send(mutateFlux, { object: touched, oldObject: stored }, before);
   const arrived = { objects: [closed, hotfix, sourceAt(3, '1.1.0@sha256:b')] };
-  const awaiting = second.object!;
-  const third = await send(mutateFlux, { object: woken(awaiting, 'y'), oldObject: awaiting }, arrived);
-  expect(third.object?.spec).toMatchObject({ postBuild: { substitute: { APP: '1.1.0' } } });
-  expect(third.object?.spec?.suspend).toBeFalsy();
+  const awaiting = first.object!;
+  const second = await send(mutateFlux, { object: woken(awaiting, 'y'), oldObject: awaiting }, arrived);
+  expect(second.object?.spec).toMatchObject({ postBuild: { substitute: { APP: '1.1.0' } } });
+  expect(second.object?.spec?.suspend).toBeFalsy();
 });
 
 it.each([
