@@ -208,9 +208,10 @@ function progressCondition({ observed, config, state, now }: RolloutContext): Ne
     if (config.kuberikCompat || missing.length + waiting.length === 0) {
       const last = bakeUntil(head, config, healthChecks);
       const until = last === undefined ? '' : ` until ${formatTime(last)}`;
-      const ends = isRecovery
+      const watched = isRecovery
         ? ' in recovery mode: a failing HealthCheck does not fail the deployment'
         : ': a failing HealthCheck ends the bake';
+      const ends = healthChecks.length > 0 ? watched : ': it watches no HealthCheck';
       const message = `Version ${tag} is baking${until}${ends}`;
       return trueCondition(PROGRESSING, 'Baking', message);
     }

@@ -11,6 +11,7 @@ import { sameJson } from '../../core/kube/json.ts';
 import { without } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { areClosed, bypassWarning } from '../../core/objectGates/gateTexts.ts';
+import { endsByTimeAlone } from '../../core/rollout/deployment/healthChecks.ts';
 import { movedHeadText } from '../../core/rollout/deployment/history.ts';
 import { newRequests } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { missingApprovals, rolloutGateApprovals } from '../../core/rollout/evaluation/versionApprovals.ts';
@@ -152,13 +153,15 @@ async function approvalWarnings(rollout: Rollout, requested: string, call: Webho
   });
 }
 
-/** The Warning for a new selector that matches no HealthCheck: its bakes watch nothing. */
+/** The Warning for bakes that watch nothing: without a selector, or with a new one that matches no HealthCheck. */
 async function healthCheckWarnings(
   rollout: Rollout,
   before: Rollout | undefined,
   call: WebhookCall,
 ): Promise<string[]> {
   const selector = rollout.spec?.healthCheckSelector;
+  const byTime = endsByTimeAlone(rollout.spec);
+  if (byTime !== undefined) return endsByTimeAlone(before?.spec) === undefined ? [byTime] : [];
   const labels = healthCheckLabels(selector);
   // HealthChecks of other namespaces also need consent; the condition HealthChecksMissing reports those.
   if (!labels || selector?.namespaceSelector || sameJson(selector, before?.spec?.healthCheckSelector)) return [];

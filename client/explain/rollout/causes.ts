@@ -82,7 +82,8 @@ function sortedConditions(conditions: readonly Condition[], head: HistoryEntry |
     // A pin holds other versions: the state of the pinned one comes first.
     pins,
     idle: ready && !isExplained ? [ready] : [],
-    notes: whileTrue(NOTES),
+    // Lasting, and no cause of a wait: Progressing says it during a bake.
+    notes: whileTrue(NOTES).filter(({ reason }) => reason !== 'NoSelector'),
   };
 }
 

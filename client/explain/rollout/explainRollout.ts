@@ -284,10 +284,11 @@ function nextOfDeployment(
     if (unapplied.length > 0) {
       return { text: `the bake of ${tag} ends once Flux has applied it to ${titlesText(unapplied)}` };
     }
-    const unhealthy = steps.filter(({ kind, state }) => kind === 'check' && (state === 'waits' || state === 'blocks'));
+    const checks = steps.filter(({ kind }) => kind === 'check');
+    const unhealthy = checks.filter(({ state }) => state === 'waits' || state === 'blocks');
     if (unhealthy.length === 0) {
-      const ends = isRecovery ? ' if all HealthChecks are Healthy' : ', unless a HealthCheck fails';
-      return { text: `the bake of ${tag} ends${ends}`, ...(until && { at: until }) };
+      const watched = isRecovery ? ' if all HealthChecks are Healthy' : ', unless a HealthCheck fails';
+      return { text: `the bake of ${tag} ends${checks.length > 0 ? watched : ''}`, ...(until && { at: until }) };
     }
     const are = unhealthy.length === 1 ? 'is' : 'are';
     return { text: `the bake of ${tag} ends once ${titlesText(unhealthy)} ${are} Healthy` };

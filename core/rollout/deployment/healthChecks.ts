@@ -137,15 +137,23 @@ export function healthChecksLeftOut(count: number, { metadata }: Rollout): NewCo
   return trueCondition(HEALTH_CHECKS_LEFT_OUT, 'NotAllowed', message);
 }
 
-/** The condition for a selector that matches no HealthCheck: bakes watch nothing. */
+/** The condition for bakes that watch nothing: without a selector, or with one that matches no HealthCheck. */
 export function healthChecksMissing(
   { healthChecks, unconsentingChecks }: { healthChecks: readonly HealthCheck[]; unconsentingChecks: number },
   { spec }: Rollout,
 ): NewCondition | undefined {
+  const byTime = endsByTimeAlone(spec);
+  if (byTime !== undefined) return trueCondition(HEALTH_CHECKS_MISSING, 'NoSelector', byTime);
   const isWatching = healthCheckLabels(spec?.healthCheckSelector) !== undefined;
   if (!isWatching || healthChecks.length + unconsentingChecks > 0) return undefined;
   const message = 'spec.healthCheckSelector matches no HealthCheck: bakes check no health until one appears';
   return trueCondition(HEALTH_CHECKS_MISSING, 'NoneSelected', message);
+}
+
+/** The message for bakes that only time ends, because there is a bakeTime and no selector; undefined otherwise. */
+export function endsByTimeAlone(spec: Rollout['spec']): string | undefined {
+  if (spec?.bakeTime === undefined || healthCheckLabels(spec.healthCheckSelector) !== undefined) return undefined;
+  return 'spec.bakeTime without spec.healthCheckSelector: bakes check no health, and end by time alone';
 }
 
 function failedCheck({ metadata }: HealthCheck, message: string | undefined): FailedCheck {

@@ -193,7 +193,7 @@ describe('of which Flux reports a failure', () => {
   ])('%s', (_, bound, end) => {
     const head = { ...app.status!.history![0]!, bakeStatus: 'InProgress' };
     const of = { ...app, spec: { ...app.spec, bakeTime: '1h' }, status: { ...app.status, history: [head] } } as Rollout;
-    expect(explained(of, bound).next?.text).toBe(`the bake of 1.1.0 ends${end || ', unless a HealthCheck fails'}`);
+    expect(explained(of, bound).next?.text).toBe(`the bake of 1.1.0 ends${end}`);
   });
 
   it('stays held behind a closed gate, and is no failure of another object', () => {

@@ -81,7 +81,7 @@ describe('a write that names a Gate that does not exist', () => {
   });
 
   it('is a Warning once, and none for a Gate that exists', async () => {
-    expect((await decide(rollout({ gates, bakeTime: '1m' }), rollout({ gates }))).warnings).toEqual([]);
+    expect((await decide(rollout({ gates, deployTimeout: '1m' }), rollout({ gates }))).warnings).toEqual([]);
     expect((await decide(rollout({ gates }), rollout(), [closed])).warnings).toEqual([]);
   });
 });

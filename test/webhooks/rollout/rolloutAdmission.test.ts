@@ -164,6 +164,11 @@ describe('validate/rollout', () => {
       rollout({ healthCheckSelector: { matchLabels: { app: 'app' } } }, status),
       'matches no HealthCheck',
     ],
+    [
+      'a bake without a selector',
+      rollout({ bakeTime: '5m' }, status),
+      'spec.bakeTime without spec.healthCheckSelector',
+    ],
   ])('warns of %s', async (_title, next, warning) => {
     const { result } = await decide({ object: next, old: rollout({}, status) });
     expect(result.warnings).toEqual([expect.stringContaining(warning)]);
