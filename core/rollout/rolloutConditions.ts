@@ -193,46 +193,48 @@ function pinCondition({ rollout }: Observed, { candidates }: Evaluation, request
  */
 function progressCondition({ observed, config, state, now }: RolloutContext): NewCondition | undefined {
   const { rollout, bindings, healthChecks } = observed;
-  const { history, conditions } = state;
-  const [head] = history;
+  const [head] = state.history;
   if (!head || !isUnfinished(head)) return undefined;
-  const { tag } = head.version;
-  const isRecovery = isInRecovery(conditions);
-  const held = heldText(head, config, gatesThatHold(head, bindings, rollout, now));
-  const limit = deadlineText(config, failsAt(head, config, isRecovery), isRecovery);
+  const isRecovery = isInRecovery(state.conditions);
+  const isBaking = head.bakeStartTime !== undefined;
   const missing = unapplied(head, bindings, rollout);
   const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
+  if (isBaking && (config.kuberikCompat || missing.length + waiting.length === 0)) {
+    const text = bakingText(head, bakeUntil(head, config, healthChecks), isRecovery, healthChecks.length > 0);
+    return trueCondition(PROGRESSING, 'Baking', text);
+  }
+  const isMissing = missing.length > 0;
+  const objects = namesOrCount(missing.map(targetName), 'objects');
   const checks = checkNames(waiting, goneChecks(head, healthChecks));
-  if (head.bakeStartTime !== undefined) {
-    const end = bakeEnd(head, config);
-    if (config.kuberikCompat || missing.length + waiting.length === 0) {
-      const last = bakeUntil(head, config, healthChecks);
-      const until = last === undefined ? '' : ` until ${formatTime(last)}`;
-      const watched = isRecovery
-        ? ' in recovery mode: a failing HealthCheck does not fail the deployment'
-        : ': a failing HealthCheck ends the bake';
-      const ends = healthChecks.length > 0 ? watched : ': it watches no HealthCheck';
-      const message = `Version ${tag} is baking${until}${ends}`;
-      return trueCondition(PROGRESSING, 'Baking', message);
-    }
-    const atLeast = end === undefined ? '' : `at least until ${formatTime(end)}, and `;
-    const isMissing = missing.length > 0;
-    const what = isMissing
-      ? `Flux has applied it to ${namesOrCount(missing.map(targetName), 'objects')}`
-      : `${checks} ${waiting.length === 1 ? 'is' : 'are'} Healthy`;
-    const message = `Version ${tag} is baking ${atLeast}until ${what}${held}${limit}`;
-    const isPlanned = end !== undefined && now < end;
-    const reason = isPlanned ? 'Baking' : isMissing ? 'WaitingForApply' : 'WaitingForHealth';
-    return trueCondition(PROGRESSING, reason, message);
-  }
-  if (missing.length > 0) {
-    const objects = namesOrCount(missing.map(targetName), 'objects');
-    const message = `Version ${tag} waits for Flux to apply it to ${objects}, since ${startOf(head)}`;
-    return trueCondition(PROGRESSING, 'WaitingForApply', `${message}${held}${limit}`);
-  }
-  const since = head.appliedTime ?? startOf(head);
-  const message = `Version ${tag} waits for ${checks} to become Healthy, since ${since}`;
-  return trueCondition(PROGRESSING, 'WaitingForHealth', `${message}${held}${limit}`);
+  const end = bakeEnd(head, config);
+  const atLeast = end === undefined ? '' : `at least until ${formatTime(end)}, and `;
+  const inBake = isMissing
+    ? `Flux has applied it to ${objects}`
+    : `${checks} ${waiting.length === 1 ? 'is' : 'are'} Healthy`;
+  const beforeBake = isMissing
+    ? `waits for Flux to apply it to ${objects}, since ${startOf(head)}`
+    : `waits for ${checks} to become Healthy, since ${head.appliedTime ?? startOf(head)}`;
+  const held = heldText(head, config, gatesThatHold(head, bindings, rollout, now));
+  const limit = deadlineText(config, failsAt(head, config, isRecovery), isRecovery);
+  const isPlanned = end !== undefined && now < end;
+  const reason = isPlanned ? 'Baking' : isMissing ? 'WaitingForApply' : 'WaitingForHealth';
+  const text = isBaking ? `is baking ${atLeast}until ${inBake}` : beforeBake;
+  return trueCondition(PROGRESSING, reason, `Version ${head.version.tag} ${text}${held}${limit}`);
+}
+
+/** The message of a bake that waits for nothing but time. */
+function bakingText(
+  { version }: HistoryEntry,
+  end: EpochMs | undefined,
+  isRecovery: boolean,
+  watchesHealth: boolean,
+): string {
+  const until = end === undefined ? '' : ` until ${formatTime(end)}`;
+  const watched = isRecovery
+    ? ' in recovery mode: a failing HealthCheck does not fail the deployment'
+    : ': a failing HealthCheck ends the bake';
+  const ends = watchesHealth ? watched : ': it watches no HealthCheck';
+  return `Version ${version.tag} is baking${until}${ends}`;
 }
 
 function startOf(head: HistoryEntry): string {
