@@ -79,23 +79,9 @@ describe('a RolloutBudget', () => {
 });
 
 describe('a write of a RolloutBudget', () => {
-  it.each<[string, object, string]>([
-    ['more than everybody', { maxConcurrent: '120%' }, 'maxConcurrent'],
-    ['less than nobody', { maxConcurrent: -1 }, 'maxConcurrent'],
-    ['neither a number nor a share', { maxConcurrent: 'many' }, 'maxConcurrent'],
-    ['no failure at all', { maxFailures: 0 }, 'maxFailures'],
-    ['a cooldown in days', { cooldown: '1d' }, 'cooldown'],
-    ['waves that come twice', { order: { label: 'ring', values: ['eu', 'eu'] } }, 'values'],
-    [
-      'a selector without values',
-      { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
-      'values are for In',
-    ],
-    ['a key that is none', { selector: { matchLabels: { 'a b': 'c' } } }, 'not a label key'],
-  ])('with %s is refused', async (_, spec, text) => {
-    const ns = await newNamespace();
-    const write = sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 1, ...spec }));
-    await expect(write).rejects.toThrow(text);
+  it('with waves that come twice is refused', async () => {
+    const spec = { maxConcurrent: 1, order: { label: 'ring', values: ['eu', 'eu'] } };
+    await expect(sre.create(rolloutBudget(await newNamespace(), 'fleet', spec))).rejects.toThrow('values');
   });
 
   it('with a status that is behind, or none, is refused', async () => {

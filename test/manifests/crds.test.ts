@@ -144,6 +144,23 @@ describe('a RolloutGate', () => {
   );
 });
 
+it.each<[string, object, string]>([
+  ['more than everybody', { maxConcurrent: '120%' }, 'maxConcurrent'],
+  ['less than nobody', { maxConcurrent: -1 }, 'maxConcurrent'],
+  ['neither a number nor a share', { maxConcurrent: 'many' }, 'maxConcurrent'],
+  ['no failure at all', { maxFailures: 0 }, 'maxFailures'],
+  ['a cooldown in days', { cooldown: '1d' }, 'cooldown'],
+  [
+    'a selector without values',
+    { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
+    'values are for In',
+  ],
+  ['a key that is none', { selector: { matchLabels: { 'a b': 'c' } } }, 'not a label key'],
+])('a RolloutBudget may not have %s', (_, spec, text) => {
+  const budget = objectOf('RolloutBudget', 'fleet', { spec: { selector: {}, maxConcurrent: 1, ...spec } });
+  expect(problemsOf(budget).join()).toContain(text);
+});
+
 describe('a ClusterRolloutBudget', () => {
   const { spec } = crdOf('clusterrolloutbudgets').spec.versions[0].schema.openAPIV3Schema.properties;
 
