@@ -187,5 +187,6 @@ function nextDiscovery({ spec, status }: Rollout, now: EpochMs): EpochMs | undef
 function missingPolicy(rollout: Rollout): string {
   const ref = policyRef(rollout);
   if (!ref) return 'spec.releasesImagePolicy.name is empty: name the ImagePolicy that discovers releases';
-  return `ImagePolicy '${ref.name}' not found in namespace '${ref.namespace}'`;
+  const problem = `ImagePolicy '${ref.name}' not found in namespace '${ref.namespace}'`;
+  return `${problem}: create it, or correct name or namespace in spec.releasesImagePolicy`;
 }
