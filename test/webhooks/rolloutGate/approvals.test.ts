@@ -146,10 +146,14 @@ describe('an approval', () => {
     const { matchConditions } = objectIn('webhooks/mutating.yaml').webhooks.find(
       ({ name }: { name: string }) => name === `${kind}.admission.kuberik.com`,
     );
-    const isSent = (object: object) =>
-      compile(matchConditions[0].expression)({ object, oldObject: object, request: { operation: 'UPDATE' } } as never);
-    expect(isSent(gate({ [annotation]: '1.1.0' }))).toBe(true);
+    const isSent = (object: object, oldObject = object) =>
+      compile(matchConditions[0].expression)({ object, oldObject, request: { operation: 'UPDATE' } } as never);
+    const repeated = gate({ [annotation]: '1.1.0' });
+    expect(isSent(repeated)).toBe(true);
     expect(isSent(gate())).toBe(false);
+    // So that the Gate can be deleted while the webhook is down.
+    const deleted = { ...repeated, metadata: { ...repeated.metadata, finalizers: ['x.example/y'] } };
+    expect(isSent(repeated, deleted)).toBe(false);
   });
 
   it('beyond the limit removes the oldest one, with a Warning', async () => {
