@@ -12,6 +12,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, HistoryEntry, Rollout } from '../../api/types.ts';
 import { closureKey, type GateResult, reportedClosure } from '../gate/evaluateGates.ts';
+import { isLimit, LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS } from '../gate/gateRefs.ts';
 import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { rolloutsOfObject } from '../managedField/managedFields.ts';
@@ -30,10 +31,15 @@ export interface BypassGrant {
 /** The hash of a closure, in a form that no Gate's name can have. */
 const hashOf = (closure: string) => `#${shortHash(closure)}`;
 
-/** A function that returns whether a closure is one of these, which may be stored as hashes. */
+/**
+ * A function that returns whether a closure is one of these, which may be stored as hashes. Of several limits a grant
+ * lists only one: each needs the right for all Gates.
+ */
 function isAmong(closures: readonly string[]): (closure: string) => boolean {
   const granted = new Set(closures);
-  return (closure) => granted.has(closure) || granted.has(hashOf(closure));
+  const has = (closure: string) => granted.has(closure) || granted.has(hashOf(closure));
+  const hasLimit = [LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS].some(has);
+  return (closure) => has(closure) || (hasLimit && isLimit(closure));
 }
 
 /** A deployment that is never applied must not keep its objects running forever. */

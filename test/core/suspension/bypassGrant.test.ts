@@ -43,6 +43,12 @@ it('a grant is parsed as it was formatted', () => {
   expect(bypassGrantOf(granted({}, { [BYPASSED_GATES]: formatBypassGrant(grant) }))).toEqual(grant);
 });
 
+it('a grant for one limit is for the other too, because each needs the right for all Gates', () => {
+  const text = formatBypassGrant({ version: '1.1.0', id: 2, grantedAt: GRANTED, closures: ['(too-many)'] });
+  expect(grantCovers(granted({}, { [BYPASSED_GATES]: text }), ['(too-many-rollouts)'], NOW)).toBe(true);
+  expect(grantCovers(granted(), ['(too-many)'], NOW)).toBe(false);
+});
+
 it('a grant for many Gates with long names stays small, and is for these closures alone', () => {
   const named = (i: number) => `${'n'.repeat(63)}/${`${i}`.padEnd(253, 'g')}@close=2026-03-04T09:00:00Z`;
   const closures = Array.from({ length: 200 }, (_, i) => named(i));
