@@ -195,9 +195,9 @@ export class Oracle {
     const required = before ? this.required.of(before.object) : gatesNamedBy(object);
     const lost = before && object ? required.filter((gate) => !this.required.of(object).includes(gate)) : [];
     return required.flatMap((gate) => {
-      // A write may name fewer Gates, and resumes the object then.
-      if (gate === TOO_MANY && lost.includes(gate) && forbidden === RESUMED) return [];
-      const what = forbidden ?? (gate !== TOO_MANY && lost.includes(gate) ? 'no longer requires the Gate' : undefined);
+      // A write that names fewer Gates ends that limit, and may then change everything.
+      if (gate === TOO_MANY && lost.includes(gate)) return [];
+      const what = forbidden ?? (lost.includes(gate) ? 'no longer requires the Gate' : undefined);
       const closure = what && this.closureOf(gate, writer);
       if (!closure) return [];
       const selectedAt = before && this.required.selectedAt(before.object, gate);
@@ -392,8 +392,6 @@ export class Oracle {
   }
 }
 
-const RESUMED = 'is resumed';
-
 /** The change, if a closed Gate forbids it. */
 function forbiddenChange({ before, object }: Change): string | undefined {
   if (!object) return 'is deleted';
@@ -401,7 +399,7 @@ function forbiddenChange({ before, object }: Change): string | undefined {
   const { suspend: was, ...old } = before.object.spec ?? {};
   const { suspend: is, ...spec } = object.spec ?? {};
   if (!isDeepStrictEqual(old, spec)) return `changes from ${JSON.stringify(old)} to ${JSON.stringify(spec)}`;
-  return was === true && is !== true ? RESUMED : undefined;
+  return was === true && is !== true ? 'is resumed' : undefined;
 }
 
 function isInState({ metadata }: AnyObject, state: string): boolean {

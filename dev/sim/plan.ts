@@ -69,7 +69,7 @@ const MINUTES = [0.2, 1, 3, 10];
 export interface Step {
   /** Seconds after the start. */
   at: number;
-  what: TeamStep | Fault | TimedStep | WorkloadStep | 'toggleEmergencyGate' | 'attack';
+  what: TeamStep | Fault | TimedStep | WorkloadStep | 'toggleEmergencyGate' | 'attack' | 'exceed';
   team: number;
   /** Seed of the step's own choices. */
   seed: number;
@@ -125,6 +125,7 @@ export function planOf(seed: number, length: number): Plan {
   if (hasWorkloads) steps.splice(0, length, ...workloadSteps(random, length));
   const hasLowLimits = random.next() < 0.2;
   const hasHostileTenant = !losesWebhook && !hasWorkloads && random.next() < 0.15;
+  if (hasLowLimits && !hasWorkloads) for (const step of steps) if (random.next() < 0.1) step.what = 'exceed';
   if (hasHostileTenant) for (const step of steps) if (random.next() < 0.5) step.what = 'attack';
   const slow = { slowOfThousand: any([0, 10, 50]), slowMs: any([200, 3000]) };
   return {

@@ -177,6 +177,7 @@ class Run {
     if (step.what in this.#faults.all) this.#faults.all[step.what as Fault]();
     else if (step.what in this.#timedSteps && team) this.#timedSteps[step.what as TimedStep](team);
     else if (step.what === 'attack') this.#attack();
+    else if (step.what === 'exceed' && team) this.#attempt(`exceed ${team.namespace}`, () => team.exceed());
     else if (step.what === 'toggleEmergencyGate') this.#attempt('emergency', () => this.#toggleEmergencyGate());
     // Otherwise a pin or another release would end most deliveries.
     else if (team && !this.#busy.has(`deliver ${team.namespace}`))

@@ -17,7 +17,7 @@ import type { Random } from '../../actors/random.ts';
 import { requestGate } from '../../actors/requestGate.ts';
 import { timestamp } from '../../actors/timestamp.ts';
 import type { User } from '../../actors/user.ts';
-import type { AnyObject } from '../../client/send.ts';
+import { type AnyObject, ApiError } from '../../client/send.ts';
 import { reporterOf, WATCHED } from './reporter.ts';
 
 export interface Users {
@@ -61,15 +61,11 @@ const ACTS = {
   approve: 6,
   forge: 1,
   ungate: 2,
-  nameMany: 0,
-  crowd: 0,
 };
 type Act = keyof typeof ACTS;
 
-/** The weights of acts near the limits of Gates. */
-const NEAR_LIMITS = { nameMany: 5, crowd: 2, bypass: 3, ungate: 4 };
 /** Gates that are always open. */
-const MORE_GATES = ['open-1', 'open-2', 'open-3'];
+const MORE_GATES = ['open-1', 'open-2', 'open-3', 'open-4', 'open-5'];
 
 /** The weights in teams that bake: a manual deployment cancels a bake. */
 const ACTS_WHERE_BAKED = { ...ACTS, pin: 1, force: 1, retry: 3 };
@@ -109,6 +105,8 @@ export interface Team {
   act(): Promise<void>;
   /** Writes other users' approvals into the record of a Gate or RolloutGate. */
   forge(): Promise<void>;
+  /** Exceeds a limit of Gates, and tries what that forbids. */
+  exceed(): Promise<void>;
   /** Reports random health, or Healthy after `calm`. */
   report(): Promise<void>;
   /** Opens every Gate of the team. */
@@ -220,9 +218,34 @@ export function teamOf(
     }
   };
 
-  const acts: Record<Act, () => Promise<unknown>> = {
-    edit: () => {
-      const one = any(held);
+  const nameGates = (names: readonly string[]) =>
+    developer.mergePatch(app, { spec: { gates: names.map((name) => ({ name })) } });
+  const selectRollouts = async (selects: object | null) => {
+    for (const name of more) await sre.mergePatch(ref('gate', namespace, name), { spec: { selects } });
+  };
+  const many = ref('kustomization', namespace, 'many');
+  const manyNames = (names: readonly string[]) =>
+    kustomization(namespace, 'many', { annotations: { 'gate.fluxcd.io/gates': names.join() } });
+
+  /** Writes that exceed a limit, and then those that the limit forbids. */
+  const excesses: (() => Promise<unknown>)[][] = [
+    [
+      () => developer.create(manyNames(more.slice(0, random.integer(3, 5)))),
+      () => acts.bypass(many),
+      () => acts.edit(many),
+      () => developer.mergePatch(many, manyNames([])),
+      () => developer.remove(many),
+    ],
+    [
+      () => selectRollouts({ kinds: ['Rollout'], labelSelector: { matchLabels: { other: '' } } }),
+      () => developer.mergePatch(app, { metadata: { labels: { noise: String(++requests) } } }),
+      () => selectRollouts(null),
+    ],
+    [() => nameGates([...ownGates, ...more]), () => nameGates(ownGates)],
+  ];
+
+  const acts: Record<Act, (one?: Ref) => Promise<unknown>> = {
+    edit: (one = any(held)) => {
       return developer.mergePatch(one, { spec: changeOf(one, `./manual-${++requests}`) });
     },
     managedFieldEdit: () =>
@@ -249,8 +272,7 @@ export function teamOf(
       });
       if (object.metadata.annotations?.[SUSPENDED] === undefined && object.spec.suspend) unmarked.push(one);
     },
-    bypass: () => {
-      const one = any(held);
+    bypass: (one = any(held)) => {
       const reason = { 'gate.fluxcd.io/bypass-reason': `INC-${++requests}` };
       const suspend = random.next() < 0.5 ? false : undefined;
       const spec = { ...changeOf(one, `./hotfix-${requests}`), suspend };
@@ -272,23 +294,8 @@ export function teamOf(
       if (requiresApprovals) await approve(any([sre, admin]), random.next() < 0.7 ? tag(newest) : someVersion());
     },
     forge: () => self.forge(),
-    ungate: () => {
-      const names = random.next() < 0.5 ? [] : [...ownGates, ...more];
-      const labels = random.next() < 0.2 ? { noise: String(++requests) } : {};
-      const spec = { gates: names.map((name) => ({ name })) };
-      return developer.mergePatch(app, Object.keys(labels).length > 0 ? { metadata: { labels } } : { spec });
-    },
-    nameMany: () => {
-      const names = ['freeze', 'approval', ...more].slice(0, random.integer(3, 5));
-      return developer.mergePatch(any(held), { metadata: { annotations: { 'gate.fluxcd.io/gates': names.join() } } });
-    },
-    crowd: async () => {
-      const selects =
-        random.next() < 0.5 ? { kinds: ['Rollout'], labelSelector: { matchLabels: { other: '' } } } : null;
-      for (const name of more) await sre.mergePatch(ref('gate', namespace, name), { spec: { selects } });
-    },
+    ungate: () => nameGates(random.next() < 0.5 ? [] : ownGates),
   };
-  const weights = { ...(bakes ? ACTS_WHERE_BAKED : ACTS), ...(isNearLimits && NEAR_LIMITS) };
 
   const self: Team = {
     namespace,
@@ -342,7 +349,7 @@ export function teamOf(
     },
     reconcile: () => fake.reconcile(namespace),
     act: async () => {
-      await acts[random.weighted(weights)]();
+      await acts[random.weighted(bakes ? ACTS_WHERE_BAKED : ACTS)]();
     },
     forge: async () => {
       if (!requiresApprovals) return;
@@ -355,6 +362,9 @@ export function teamOf(
       const at = timestamp(sre.now());
       const given = by.map((user) => ({ version: tag(newest), ...about, uid, by: user, at }));
       await sre.mergePatch(object, { metadata: { annotations: { [record]: JSON.stringify({ given }) } } });
+    },
+    exceed: async () => {
+      for (const write of any(excesses)) await write().catch(unlessRefused);
     },
     report: async () => {
       await (isCalm ? health?.recover() : health?.act());
@@ -379,12 +389,9 @@ export function teamOf(
       });
       await sre.mergePatch(ref('gate', namespace, 'approval'), { spec: { default: 'opened', window: null } });
       await self.open();
-      for (const name of more) await sre.mergePatch(ref('gate', namespace, name), { spec: { selects: null } });
+      await selectRollouts(null);
       // One write may not drop more Gates than a decision reads.
-      for (const names of [[...ownGates, ...more.slice(0, 2)], ownGates])
-        await developer.mergePatch(app, { spec: { gates: names.map((name) => ({ name })) } });
-      const gates = manual().metadata.annotations;
-      await developer.mergePatch(held.at(-1)!, { metadata: { annotations: gates } });
+      for (const names of [[...ownGates, ...more.slice(0, 2)], ownGates]) await nameGates(names);
       for (const one of unmarked) await developer.mergePatch(one, { spec: { suspend: null } });
     },
     mend: async () => {
@@ -430,6 +437,10 @@ export function teamOf(
     ];
   }
   return self;
+}
+
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof ApiError)) throw error;
 }
 
 function openRequests({ annotations }: AnyObject['metadata']): string[] {
