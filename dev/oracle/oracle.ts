@@ -184,8 +184,19 @@ export class Oracle {
     return [
       ...this.timed(bypassedFirst ? [] : early),
       ...this.timed(isBypass(change) || isBypassing || writer?.isUngoverned ? [] : this.changesWhileClosed(change)),
+      ...(this.isLeftRunning(change) ? ['runs though it names too many Gates'] : []),
       ...(object && !writer?.isUngoverned ? this.newlyWrongFields(before?.object, object) : []),
     ];
+  }
+
+  /** Whether a write leaves an object running that names too many Gates: a bypass covers one write. */
+  private isLeftRunning(change: Change): boolean {
+    const { before, object, writer } = change;
+    const isRunning = [before?.object, object].every(
+      (each) => each?.spec?.suspend !== true && this.required.namesTooMany(each),
+    );
+    const isWritten = !isDeepStrictEqual(before?.object.metadata.labels, object?.metadata.labels);
+    return isRunning && isWritten && !writer?.isUngoverned && !isBypass(change);
   }
 
   /** Violations: changes of a Flux object that a closed Gate forbids. */

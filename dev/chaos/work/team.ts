@@ -233,6 +233,7 @@ export function teamOf(
       () => developer.create(manyNames(more.slice(0, random.integer(3, 5)))),
       () => acts.bypass(many),
       () => acts.edit(many),
+      () => acts.label(many),
       () => developer.mergePatch(many, manyNames([])),
       () => developer.remove(many),
     ],
@@ -252,7 +253,7 @@ export function teamOf(
       random.next() < 0.5
         ? developer.mergePatch(held[1]!, { spec: { postBuild: { substitute: { APP_VERSION: '6.6.6' } } } })
         : developer.mergePatch(held[0]!, { spec: { ref: { tag: '6.6.6' } } }),
-    label: () => developer.mergePatch(any(held), { metadata: { labels: { noise: String(++requests) } } }),
+    label: (one = any(held)) => developer.mergePatch(one, { metadata: { labels: { noise: String(++requests) } } }),
     resume: () => developer.mergePatch(any(held), { spec: { suspend: false } }),
     remove: async () => {
       const one = any(held.slice(1));
