@@ -144,14 +144,20 @@ function newAdoption(
     choices.rollout ? each.metadata.name === choices.rollout : policyRef(each)?.name === policyName,
   );
   const rolloutName = existing?.metadata.name ?? choices.rollout ?? policyName;
+  const title = objectTitle('Rollout', { ...ref, name: rolloutName });
   const deployed = existing?.status?.history?.[0]?.version.tag ?? existing?.spec?.initialVersion;
   if (existing && deployed !== value) {
     return {
-      problem: `${objectTitle('Rollout', identityOf(existing))} has deployed ${deployed ?? 'nothing'}, and ${objectTitle(object.kind as KindName, ref)} runs ${value}: binding it would change what runs. Deploy ${value} first, or choose another name with --rollout.`,
+      problem: `${title} has deployed ${deployed ?? 'nothing'}, and ${objectTitle(object.kind as KindName, ref)} runs ${value}: binding it would change what runs. Deploy ${value} first, or choose another name with --rollout.`,
     };
   }
   const latest = latestOf(policy)?.tag;
   const isAhead = !existing && latest !== value;
+  const bakeNote = existing
+    ? (choices.bakeTime || choices.deployTimeout || choices.noBake) &&
+      `${title} exists already: its bake stays as it is`
+    : !choices.noBake &&
+      `Bakes of ${title} check no health: create HealthChecks, and select them by spec.healthCheckSelector (docs/healthchecks.md)`;
   return {
     object: { kind: object.kind as Adoption['object']['kind'], ...ref },
     rolloutName,
@@ -162,12 +168,7 @@ function newAdoption(
       variable === undefined
         ? { [BOUND_ROLLOUT]: rolloutName }
         : { [`rollout.kuberik.com/substitute.${variable}.from`]: rolloutName },
-    notes: [
-      ...(existing && (choices.bakeTime || choices.deployTimeout || choices.noBake)
-        ? [{ text: `${objectTitle('Rollout', identityOf(existing))} exists already: its bake stays as it is` }]
-        : []),
-      ...notesOf(object, variable, latest, isAhead, rolloutName),
-    ],
+    notes: [...(bakeNote ? [{ text: bakeNote }] : []), ...notesOf(object, variable, latest, isAhead, rolloutName)],
   };
 }
 

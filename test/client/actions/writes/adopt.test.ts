@@ -100,6 +100,14 @@ describe('a Kustomization', () => {
     expect(found.notes).toContainEqual({ text: 'Rollout shop/checkout exists already: its bake stays as it is' });
   });
 
+  it.each<[string, Choices, boolean]>([
+    ['that bakes gets the advice to watch its health', {}, true],
+    ['that does not bake gets none', { noBake: true }, false],
+  ])('%s', (_, choices, isAdvised) => {
+    const text = adopted(RUNS, CHECKOUT, choices).notes.map(fullText).join('\n');
+    expect(text.includes('Bakes of Rollout shop/checkout check no health')).toBe(isAdvised);
+  });
+
   it('keeps the running version if a newer one is published', () => {
     const found = adopted(RUNS, around([policy('checkout', '2.0.0')]));
     expect(found.version).toBe('1.4.0');
