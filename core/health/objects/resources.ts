@@ -26,7 +26,7 @@ interface Health {
   why?: string;
   /** The time of the failure; undefined if unknown. */
   failedAt?: EpochMs | undefined;
-  /** The last change of what it runs, if it is unhealthy and that is known. */
+  /** The last change of what it runs, if it may count as unhealthy and that is known. */
   changed?: EpochMs | undefined;
   /** The time of Flux's failed attempt, if it is a Kustomization that failed only by one. */
   failedAttempt?: EpochMs | undefined;
@@ -70,9 +70,9 @@ function healthOfObject(object: AnyObject, known: KnownObjects, context: HealthC
   if (status === 'Unknown') return { health: 'unknown', why };
   if (status === 'InProgress') {
     const broken = brokenWorkload(object, context);
-    if (!broken) return { health: 'pending', why, unfinished: unfinishedWorkload(object, context) };
-    const { failedAt, seenComplete } = broken;
     const changed = lastChange(object, known);
+    if (!broken) return { health: 'pending', why, unfinished: unfinishedWorkload(object, context), changed };
+    const { failedAt, seenComplete } = broken;
     return {
       health: 'unhealthy',
       why: `was complete, but not ${broken.since}: ${why}`,

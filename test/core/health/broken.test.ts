@@ -256,6 +256,17 @@ describe('a workload that is not complete at its deadline, ten minutes after its
     expect(result).toEqual(failed('11:56:00'));
   });
 
+  it('has the time of its last change: Flux may be about to change it', () => {
+    const object = kubeObject('apps/v1', 'StatefulSet', 'demo/web', {
+      metadata: { managedFields: [{ time: at('11:40:00') }] as never },
+      status: revision,
+    });
+    const resource = { apiVersion: 'apps/v1', kind: 'StatefulSet', namespace: 'demo', name: 'web', object };
+    const context = healthContext({ cutoff: ms('11:44:00') });
+    const [found] = objectHealths([resource], { applied: undefined, related: [] }, context);
+    expect(found).toMatchObject({ health: 'pending', changed: ms('11:40:00') });
+  });
+
   it('counts from the deployment, which may be a retry', () => {
     expect(healths([pod()], { cutoff: '11:49:00' })).toEqual(failed('11:59:00'));
     expect(healths([pod()], { cutoff: '11:50:01' }).health).toBe('pending');
