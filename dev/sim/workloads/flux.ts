@@ -53,6 +53,7 @@ export class FluxControllers {
   readonly #namespace: string;
   readonly #installation: Installation;
   #outageUntil = 0;
+  #nextOutageMs = 0;
 
   constructor(cluster: SimulatedCluster, workloads: Workloads, namespace: string, installation: Installation) {
     this.#cluster = cluster;
@@ -69,9 +70,9 @@ export class FluxControllers {
     void this.#repeat(() => this.#upgrade(attempts[1]!));
   }
 
-  /** Lets kustomize-controller's applies fail for less than the grace period. Failures further apart count. */
+  /** Lets applies fail for less than the grace period, from the next attempt on. Failures further apart count. */
   outage(ms: number): void {
-    if (this.#now > this.#outageUntil + INTERVAL_MS) this.#outageUntil = this.#now + ms;
+    if (this.#now > this.#outageUntil + INTERVAL_MS) this.#nextOutageMs = ms;
   }
 
   async #repeat(what: () => Promise<unknown>): Promise<never> {
@@ -138,6 +139,8 @@ export class FluxControllers {
     await running('Fetching manifests');
     await this.#cluster.time.pause(SECOND);
     await running('Building manifests', { lastAttemptedRevision: revision });
+    if (this.#nextOutageMs > 0) this.#outageUntil = this.#now + this.#nextOutageMs;
+    this.#nextOutageMs = 0;
     if (this.#now < this.#outageUntil) return { reason: 'ReconciliationFailed' };
     const version = seen.spec.postBuild?.substitute?.APP_VERSION;
     const wanted = this.#installation.kinds.map((kind) => this.#manifest(kind, version));
