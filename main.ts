@@ -199,7 +199,13 @@ async function listenAll(
   if (tls) {
     const refuseCaller = tls.clientCa ? requireClientCertificate(config.webhookClients) : undefined;
     const app = createApp({ ...shared, routes: webhookRoutes(webhookCall, decisions), refuseCaller });
-    webhook = await listenHttps(app, tls, { host, port: config.webhookPort, ...limits, log });
+    webhook = await listenHttps(app, tls, {
+      host,
+      port: config.webhookPort,
+      ...limits,
+      log,
+      expires: metrics.certificateExpires,
+    });
     listeners.push(webhook);
   }
   if (config.healthPort !== undefined) {

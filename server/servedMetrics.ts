@@ -1,5 +1,6 @@
 /** Prometheus metrics of this process, at `/metrics` of the hooks' port. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
+import type { EpochMs } from '../api/kubernetes.ts';
 import { COUNTERS, type CounterName, DURATIONS, type DurationName } from '../api/metrics.ts';
 import type { Metrics } from '../api/ports.ts';
 import { Lru } from './lru.ts';
@@ -12,6 +13,8 @@ export interface ServedMetrics extends Metrics {
   request(route: string): (outcome: string) => void;
   /** Seconds by which this clock is ahead of the API server's. */
   clockAhead(seconds: number): void;
+  /** When the certificate in use expires. */
+  certificateExpires(at: EpochMs): void;
   text(): Promise<string>;
   contentType: string;
 }
@@ -31,6 +34,12 @@ export function createMetrics(): ServedMetrics {
     help: "Seconds by which the replica's clock is ahead of the API server's; negative if it is behind. By more than a minute, the replica is not ready",
     registers: [register],
   });
+  const expiry = new Gauge({
+    name: 'rollout_hooks_certificate_expiry_timestamp_seconds',
+    help: "When the admission webhook's certificate expires, in Unix seconds; NaN without one",
+    registers: [register],
+  });
+  expiry.set(Number.NaN);
   const names = Object.keys(COUNTERS) as CounterName[];
   const counters = new Map(names.map((name) => [name, createCounter(name, register)]));
   const durationNames = Object.keys(DURATIONS) as DurationName[];
@@ -49,6 +58,7 @@ export function createMetrics(): ServedMetrics {
       return (outcome) => end({ outcome });
     },
     clockAhead: (ahead) => clock.set(ahead),
+    certificateExpires: (at) => expiry.set(at / 1000),
     count({ name, labels, times = 1, key }) {
       if (!isRepeated(name, key)) counters.get(name)!.inc({ ...labels }, times);
     },

@@ -4,6 +4,7 @@ import { createServer as createHttpsServer, type Server as HttpsServer } from 'n
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SecureContextOptions } from 'node:tls';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { TlsFiles } from '../config.ts';
 import type { FileLog } from '../fileWatch.ts';
 import { type ConnectionLimits, limitConnections } from './connectionLimits.ts';
@@ -51,15 +52,17 @@ const checkingIn = ({ headersMs = HEADERS_MS }: ListenOptions) => ({ connections
 export interface TlsListenOptions extends ListenOptions {
   handshakeMs?: number;
   log: FileLog;
+  /** Called with the time at which the certificate in use expires. */
+  expires?: (at: EpochMs) => void;
 }
 
 export async function listenHttps(
   handler: RequestListener,
   files: TlsFiles,
-  { log, handshakeMs: handshakeTimeout = HANDSHAKE_MS, ...options }: TlsListenOptions,
+  { log, expires, handshakeMs: handshakeTimeout = HANDSHAKE_MS, ...options }: TlsListenOptions,
 ): Promise<Listener> {
   const applyTls = (secure: SecureContextOptions) => server.setSecureContext(secure);
-  const { options: secure, stop } = watchTls(files, applyTls, log);
+  const { options: secure, stop } = watchTls(files, applyTls, log, expires);
   // Probes have no certificate. So the handshake accepts a client without one, and requireClientCertificate checks it.
   const client = { requestCert: files.clientCa !== undefined, rejectUnauthorized: false };
   const server: HttpsServer = createHttpsServer({ ...secure, ...client, ...checkingIn(options), handshakeTimeout });

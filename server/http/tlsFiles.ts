@@ -2,6 +2,7 @@
 import { constants, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { TlsFiles } from '../config.ts';
 import { type FileLog, watchFiles } from '../fileWatch.ts';
 
@@ -9,8 +10,8 @@ interface Read {
   /** The text of all files, to detect a change. */
   text: string;
   options: SecureContextOptions;
-  validFrom: number;
-  validTo: number;
+  validFrom: EpochMs;
+  validTo: EpochMs;
 }
 
 /**
@@ -51,12 +52,14 @@ function parsed(file: string, text: string): X509Certificate {
 
 /**
  * Follows the files. If the new ones are half written, don't match or have expired, the last good ones stay in use.
+ * @param expires called with the time at which the certificate in use expires
  * @throws Error if there are no good files at the start
  */
 export function watchTls(
   files: TlsFiles,
   apply: (options: SecureContextOptions) => void,
   log: FileLog,
+  expires: (at: EpochMs) => void = () => {},
 ): { options: SecureContextOptions; stop(): void } {
   const isValid = ({ validFrom, validTo }: Read) => validFrom <= Date.now() && Date.now() < validTo;
   const { current, stop } = watchFiles<Read>({
@@ -69,9 +72,13 @@ export function watchTls(
       return read;
     },
     isSame: (a, b) => a === b,
-    onChange: ({ options }) => apply(options),
+    onChange: ({ options, validTo }) => {
+      apply(options);
+      expires(validTo);
+    },
     log,
   });
+  expires(current().validTo);
   if (!isValid(current()))
     log.error(
       { file: files.cert },

@@ -128,13 +128,14 @@ describe('a certificate that is replaced', () => {
       () => false,
     );
 
-  it('an incomplete, expired or missing certificate does not replace the current one; the log reports it once', async () => {
+  it('an incomplete, expired or missing certificate does not replace the current one; the log reports it once, and a metric has the end of the one in use', async () => {
     const files = { cert: join(setup.dir, 'own.crt'), key: join(setup.dir, 'own.key') };
     copyFileSync(join(setup.dir, 'tls.crt'), files.cert);
     copyFileSync(join(setup.dir, 'tls.key'), files.key);
     const own = await setup.start({ WEBHOOK_TLS_CERT: files.cert, WEBHOOK_TLS_KEY: files.key });
     const later = await createAuthority(Date.now(), { name: 'later' });
-    const whole = await later.issue('rollout-hooks');
+    const end = Math.floor(Date.now() / 1000) + 3600;
+    const whole = await later.issue('rollout-hooks', { notAfterMs: end * 1000 });
     const ended = await later.issue('rollout-hooks', { notAfterMs: Date.now() - HOUR / 60 });
 
     const problems: [() => void, RegExp][] = [
@@ -174,6 +175,8 @@ describe('a certificate that is replaced', () => {
     writeFileSync(files.key, whole.key);
     await waitFor(() => shows(own, later.certificate), 'the later certificate');
     expect(await shows(own, own.ca)).toBe(false);
+    const served = await fetch(`http://127.0.0.1:${own.hooksPort}/metrics`);
+    expect(await served.text()).toContain(`\nrollout_hooks_certificate_expiry_timestamp_seconds ${end}\n`);
   }, 90_000);
 
   it('and a certificate with another one’s key fails the start with a sentence', async () => {
