@@ -16,7 +16,20 @@
  * changed since. It reads no Rollout for a write that `agreesWithDeployed`. What it doesn't check, another webhook may
  * have changed.
  */
-import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, REQUIRED_GATES, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
+import {
+  ARTIFACT,
+  AWAITS_ARTIFACT,
+  BOUND_ROLLOUT,
+  DEPLOYED,
+  GATE_PREFIX,
+  REQUIRED_GATES,
+  ROLLOUT_PREFIX,
+  SELECTED_BY,
+  SUBSTITUTE,
+  SUBSTITUTE_FROM,
+  SUSPENDED,
+  UNCOUNTED_ON_FLUX_OBJECTS,
+} from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { RevertReason } from '../../api/metrics.ts';
 import type { ManagedField, Rollout } from '../../api/types.ts';
@@ -121,6 +134,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
     ...idleSourceWarning(write, gates),
     ...suspendedWarning(settled, write, gates),
     ...awaitsWarning(settled, write),
+    ...unknownAnnotationWarnings(write),
   ];
   const counts = (bypass?.granted || write.reasonCounts) ?? false;
   return {
@@ -225,6 +239,23 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
 }
 
 // Warnings about an allowed write.
+
+const KNOWN_ANNOTATIONS = new Set([...UNCOUNTED_ON_FLUX_OBJECTS, BOUND_ROLLOUT, REQUIRED_GATES, SUBSTITUTE]);
+const MAX_UNKNOWN_ANNOTATIONS = 3;
+
+/** Warnings about new annotations with our prefixes that mean nothing here: misspelt, they hold and set nothing. */
+function unknownAnnotationWarnings({ object, oldObject }: FluxWrite): string[] {
+  const before = oldObject?.metadata.annotations ?? {};
+  const isUnknown = (key: string) =>
+    (key.startsWith(ROLLOUT_PREFIX) || key.startsWith(GATE_PREFIX)) &&
+    !KNOWN_ANNOTATIONS.has(key) &&
+    !SUBSTITUTE_FROM.test(key) &&
+    before[key] === undefined;
+  const unknown = Object.keys(object.metadata.annotations ?? {}).filter(isUnknown);
+  return unknown
+    .slice(0, MAX_UNKNOWN_ANNOTATIONS)
+    .map((key) => `unknown annotation ${key} has no effect: is it a typo?`);
+}
 
 /** Warnings about references that the write breaks, or with which it exceeds a limit; for a new object, about each. */
 function referenceWarnings(

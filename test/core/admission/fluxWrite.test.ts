@@ -269,6 +269,18 @@ describe('one write of a gated Kustomization', () => {
         stored: kustomization({ annotations: { note: '' } }),
       },
     ),
+    row(
+      'a misspelt annotation gets a Warning',
+      kustomization({ annotations: {} }),
+      kustomization({ annotations: { 'gate.fluxcd.io/gate': 'freeze' } }),
+      { stored: 'sent', warning: /^unknown annotation gate\.fluxcd\.io\/gate has no effect/ },
+    ),
+    row(
+      'and only in the write that adds it',
+      kustomization({ annotations: { 'rollout.kuberik.com/subsitute.APP.from': 'my-app' } }),
+      kustomization({ annotations: { 'rollout.kuberik.com/subsitute.APP.from': 'my-app', note: '' } }),
+      { stored: 'sent' },
+    ),
     row('a mark that is removed comes back', marked({ [MARK]: 'shop/all' }), marked(), {
       gates: [selecting],
       stored: 'old',
