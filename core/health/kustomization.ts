@@ -8,7 +8,7 @@ import type { FluxObject, Kustomization } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { fieldAt, readyOf, stringAt } from '../kstatus/fields.ts';
+import { fieldAt, type LooseCondition, readyOf, stringAt } from '../kstatus/fields.ts';
 import { kstatusOf } from '../kstatus/kstatus.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { identityOf, refKey } from '../kube/names.ts';
@@ -61,10 +61,11 @@ export function ownHealth(observed: ObservedKustomization, context: HealthContex
   const isElsewhere = kustomization.spec?.kubeConfig !== undefined;
   const inventory = isElsewhere ? NO_OBJECTS : parseInventory(kustomization.status?.inventory?.entries);
   const isEmpty = !isElsewhere && inventory.resources.length + inventory.errors.length === 0;
-  const { waitsForTime, failuresCountFrom } = revision;
+  const { hasBegun, waitsForTime, failuresCountFrom } = revision;
+  const isAwaitingFlux = !hasBegun && failuresCountFrom === Number.POSITIVE_INFINITY;
   const resumed = kustomization.spec?.suspend ? ' once it is resumed' : '';
   const retries = failedAttempt && `${failedAttempt.reason}: ${failedAttempt.message}. Flux tries again${resumed}`;
-  const waiting = retries ?? revision.waiting ?? (own.status === 'Current' ? undefined : own.message);
+  const waiting = retries ?? withReason(revision, ready) ?? (own.status === 'Current' ? undefined : own.message);
   const isReady = waiting === undefined && ready?.status === 'True';
   const isAttempting = revision.hasBegun && ready?.status === 'Unknown';
   const pending = (message: string): Verdict => ({
@@ -73,7 +74,7 @@ export function ownHealth(observed: ObservedKustomization, context: HealthContex
     isAttempting,
     isRepeat: isAttempting && revision.waiting === undefined,
     isSteady: !isEmpty && failedAttempt?.reason !== 'HealthCheckFailed',
-    waitsForEvent: !failedAttempt && !waitsForTime && (isEmpty || failuresCountFrom === Number.POSITIVE_INFINITY),
+    waitsForEvent: !failedAttempt && !waitsForTime && (isEmpty || isAwaitingFlux),
   });
   const verdict = (): Verdict => {
     if (waiting !== undefined) return pending(`Kustomization pending: ${waiting}`);
@@ -90,6 +91,12 @@ export function ownHealth(observed: ObservedKustomization, context: HealthContex
     applied: isReady ? parseTime(ready.lastTransitionTime) : undefined,
     failedAttempt,
   };
+}
+
+/** Why the revision is not applied yet, with Flux's reason if it has begun and can't go on. */
+function withReason({ waiting, hasBegun }: Revision, ready: LooseCondition | undefined): string | undefined {
+  if (waiting === undefined || !hasBegun || ready?.status !== 'False') return waiting;
+  return `${waiting} (${ready.reason}: ${ready.message})`;
 }
 
 function unhealthyAlone(name: string, why: string, failedAt: EpochMs | undefined): OwnHealth {
@@ -202,7 +209,10 @@ interface Revision {
   waiting?: string;
   /** Whether Flux has begun to apply exactly the revision that should run now. */
   hasBegun: boolean;
-  /** Failures before this instant are an older revision's; Infinity if Flux has not begun, 0 if nothing ran before. */
+  /**
+   * Failures before this instant are an older revision's; Infinity if Flux has applied nothing of this one, 0 if
+   * nothing ran before.
+   */
   failuresCountFrom: EpochMs;
   /** Whether no event ends the wait: changes of a source trigger no sync, nor does the time since a failed build. */
   waitsForTime?: boolean;
@@ -289,10 +299,13 @@ function whyGenerationIsOld({ kind, metadata, spec }: Kustomization, seen: numbe
   return `${kind} generation is ${generation}, but latest observed generation is ${seen}${suspended}`;
 }
 
+/** The reasons of an attempt that has applied nothing: a dependency is not ready, or the artifact can't be fetched. */
+const NOTHING_APPLIED: readonly string[] = ['DependencyNotReady', 'ArtifactFailed'];
+
 /**
  * The start of Flux's first attempt at the revision since the deployment, from `status.history` of Flux 2.7; without
- * it, of the attempt that runs, or the end of the last one. Trap: the time of Ready changes with each attempt, that of
- * Reconciling with each step of an attempt.
+ * it, of the attempt that runs, or the end of the last one. Infinity if that has applied nothing. Trap: the time of
+ * Ready changes with each attempt, that of Reconciling with each step of an attempt.
  */
 function firstAttempt(kustomization: Kustomization, revision: string | undefined, cutoff: EpochMs): EpochMs {
   const ready = readyOf(kustomization as FluxObject);
@@ -307,5 +320,8 @@ function firstAttempt(kustomization: Kustomization, revision: string | undefined
     return isOfRevision && ended !== undefined && took !== undefined ? [ended - took] : [];
   });
   const isOfThis = (at: EpochMs) => at > cutoff && at >= changed;
-  return earliestTime([...starts.filter(isOfThis), parseTime(ready?.lastTransitionTime)]) ?? 0;
+  const last = NOTHING_APPLIED.includes(ready?.reason ?? '')
+    ? Number.POSITIVE_INFINITY
+    : parseTime(ready?.lastTransitionTime);
+  return earliestTime([...starts.filter(isOfThis), last]) ?? 0;
 }

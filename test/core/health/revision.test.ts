@@ -68,6 +68,9 @@ const healthCheckFailed = (lastReconciledDuration: string, lastReconciled = '11:
 /** Flux has no history of failed builds. After one of the spec before the deployment it begins again at once. */
 const notBuilt = (failed: string) =>
   failing('BuildFailed', { ready: { status: 'False', reason: 'BuildFailed', lastTransitionTime: at(failed) } });
+/** Flux has applied nothing in its last attempt: it waits, for a dependency or its source. */
+const notTried = (reason: string) =>
+  failing(reason, { ready: { ...SINCE, status: 'False', reason, message: 'not yet' } });
 const OLD_FAILURE = pending('the failed attempt began before the deployment');
 /** A HelmRelease that was rolled back at 11:53, with a spec from before the deployment; and its chart. */
 const rolledBack = (fetched: string): ObservedResource[] => {
@@ -201,6 +204,19 @@ const CASES: Case[] = [
   on('a failure while Flux applies a new spec on the same artifact', failedAtTime('11:53:00'), {
     kustomization: NEW_SPEC,
     observed: [failedAt('11:53:00')],
+  }),
+  ...['DependencyNotReady', 'ArtifactFailed'].map((reason) =>
+    on(`a failure while Flux waits with ${reason}, and has applied nothing of it`, OF_BEFORE, {
+      kustomization: notTried(reason),
+      observed: [failedAt('11:53:00')],
+    }),
+  ),
+  on('a failure while Flux waits for a dependency, after its first attempt', failedAtTime('11:53:00'), {
+    kustomization: { ...notTried('DependencyNotReady'), attempt: ofRevision('11:51:30', '10s') },
+    observed: [failedAt('11:53:00')],
+  }),
+  on('a wait for a dependency names it', waits(/generation is 1 \(DependencyNotReady: not yet\)$/), {
+    kustomization: { ...NEW_SPEC, ...notTried('DependencyNotReady'), applied: NEW },
   }),
   on(
     'Flux is at the spec from before the deployment, whose objects fail',
