@@ -200,8 +200,10 @@ function progressCondition({ observed, config, state, now }: RolloutContext): Ne
   const missing = unapplied(head, bindings, rollout);
   const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
   if (isBaking && (config.kuberikCompat || missing.length + waiting.length === 0)) {
-    const text = bakingText(head, bakeUntil(head, config, healthChecks), isRecovery, healthChecks.length > 0);
-    return trueCondition(PROGRESSING, 'Baking', text);
+    const last = bakeUntil(head, config, healthChecks);
+    const until = last === undefined ? '' : ` until ${formatTime(last)}`;
+    const watches = watchesText(observed, isRecovery);
+    return trueCondition(PROGRESSING, 'Baking', `Version ${head.version.tag} is baking${until}${watches}`);
   }
   const isMissing = missing.length > 0;
   const objects = namesOrCount(missing.map(targetName), 'objects');
@@ -222,19 +224,14 @@ function progressCondition({ observed, config, state, now }: RolloutContext): Ne
   return trueCondition(PROGRESSING, reason, `Version ${head.version.tag} ${text}${held}${limit}`);
 }
 
-/** The message of a bake that waits for nothing but time. */
-function bakingText(
-  { version }: HistoryEntry,
-  end: EpochMs | undefined,
-  isRecovery: boolean,
-  watchesHealth: boolean,
-): string {
-  const until = end === undefined ? '' : ` until ${formatTime(end)}`;
-  const watched = isRecovery
-    ? ' in recovery mode: a failing HealthCheck does not fail the deployment'
-    : ': a failing HealthCheck ends the bake';
-  const ends = watchesHealth ? watched : ': it watches no HealthCheck';
-  return `Version ${version.tag} is baking${until}${ends}`;
+/** What a bake watches that waits for nothing but time. */
+function watchesText({ bindings, healthChecks }: Observed, isRecovery: boolean): string {
+  if (healthChecks.length > 0) {
+    return isRecovery
+      ? ' in recovery mode: a failing HealthCheck does not fail the deployment'
+      : ': a failing HealthCheck ends the bake';
+  }
+  return `:${bindings.length > 0 ? '' : ' no Flux object is bound, and'} no HealthCheck is watched`;
 }
 
 function startOf(head: HistoryEntry): string {
