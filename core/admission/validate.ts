@@ -7,7 +7,7 @@ import { ARTIFACT, AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../api/anno
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
-import { type Bypass, freshReason } from '../gate/bypassReason.ts';
+import type { Bypass } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
 import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
@@ -79,14 +79,14 @@ const CALL_BEFORE =
   "Rename that webhook's configuration, so that its name is alphabetically before 'rollout-hooks': it is then called first.";
 
 function verifyBehindClosedGate(
-  { object, oldObject, user }: Pick<FluxWrite, 'object' | 'oldObject' | 'user'>,
+  { object, oldObject, user, bypass }: Pick<FluxWrite, 'object' | 'oldObject' | 'user' | 'bypass'>,
   closed: readonly GateResult[],
   bypassing: ReadonlyMap<string, Rollout>,
 ): Denial | undefined {
   const state = readState(object)?.is;
   // In any other state the Gate has closed between the two calls of this request, and the write counts as earlier.
   if (state !== 'closed' && state !== 'bypassed' && state !== 'bypassing') return undefined;
-  if (!oldObject || isSystemDeleter(user) || freshReason(object, oldObject) || closed.length === 0) return undefined;
+  if (!oldObject || isSystemDeleter(user) || bypass?.granted || closed.length === 0) return undefined;
   const bypassed = managedFieldsOf(oldObject).fields.filter(
     (field) => state === 'bypassing' || bypassing.has(field.rollout),
   );

@@ -185,7 +185,10 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
 
   const context = await readValidationContext(versions, request, call);
   const oldObject = stored && withShrinkingEdits(object, stored, context);
-  const denial = verifyWrite({ object, oldObject, context, user: request.userInfo.username });
+  const reason = freshReason(object, oldObject);
+  const closed = oldObject && reason !== undefined ? closedGatesOfWrite(oldObject, context) : [];
+  const bypass = await reviewBypass(closed, reason, request, call);
+  const denial = verifyWrite({ object, oldObject, context, user: request.userInfo.username, bypass });
   return denial ? denied(denial.reason, denialText(denial, versions.namespace)) : allowed();
 }
 

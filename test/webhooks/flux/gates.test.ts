@@ -345,6 +345,14 @@ describe('validating', () => {
   });
 
   it.each([
+    ['allowed with', ['alice bypass shop/freeze'], true],
+    ['denied without', [], false],
+  ])('a changed spec with a reason is %s the verb bypass', async (_, may, isAllowed) => {
+    const write = { object: frozen({ [REASON]: 'INC-1' }, { path: 'x' }), oldObject: frozen() };
+    expect((await send(validateFlux, write, { objects: [closed], may })).allowed).toBe(isAllowed);
+  });
+
+  it.each([
     [
       'of a deployment that bypasses the Gate stays, even if its bypass has ended between the two calls',
       'bypassing',
