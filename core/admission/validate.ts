@@ -21,7 +21,7 @@ import {
 } from '../managedField/deployment.ts';
 import { fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
 import { bypassText, type Denial, subjectOf } from '../objectGates/gateTexts.ts';
-import { evaluateObjectGates, type ObjectGates } from '../objectGates/objectGates.ts';
+import { escapesSelection, evaluateObjectGates, type ObjectGates } from '../objectGates/objectGates.ts';
 import { readState } from '../objectGates/objectState.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
@@ -79,7 +79,7 @@ const CALL_BEFORE =
   "Rename that webhook's configuration, so that its name is alphabetically before 'rollout-hooks': it is then called first.";
 
 function verifyBehindClosedGate(
-  { object, oldObject, user, bypass }: Pick<FluxWrite, 'object' | 'oldObject' | 'user' | 'bypass'>,
+  { object, oldObject, user, bypass, context }: Omit<FluxWrite, 'closed'>,
   closed: readonly GateResult[],
   bypassing: ReadonlyMap<string, Rollout>,
 ): Denial | undefined {
@@ -99,6 +99,7 @@ function verifyBehindClosedGate(
   governedChanges(object, oldObject, ({ path }) => {
     if (!ours.has(path.join('.'))) foreign.add(path);
   });
+  if (escapesSelection(object, oldObject, context)) foreign.add(['metadata', 'labels']);
   if (foreign.count === 0) return undefined;
   return { reason: 'overwritten', text: changedText(object, foreign.text), closed, hint: exclude('object') };
 }

@@ -344,6 +344,14 @@ describe('validating', () => {
     expect(answer.allowed).toBe(!denied);
   });
 
+  it('labels by which a closed Gate selects the object, taken away by another webhook', async () => {
+    const object = frozen({ 'gate.fluxcd.io/selected-by': 'shop/all' });
+    const oldObject = { ...object, metadata: { ...object.metadata, labels: { team: 'shop' } } };
+    const all = gate('shop/all', { selects: { labelSelector: { matchLabels: { team: 'shop' } } } });
+    const answer = await send(validateFlux, { object, oldObject }, { objects: [closed, all] });
+    expect(answer).toMatchObject({ allowed: false, message: expect.stringContaining('changed metadata.labels') });
+  });
+
   it.each([
     ['allowed with', ['alice bypass shop/freeze'], true],
     ['denied without', [], false],

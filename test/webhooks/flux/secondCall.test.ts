@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BYPASS_REASON, REQUIRED_GATES } from '../../../api/annotations.ts';
+import { BYPASS_REASON, REQUIRED_GATES, SELECTED_BY } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { verifyWrite } from '../../../core/admission/validate.ts';
 import { annotate } from '../../../core/kube/annotate.ts';
@@ -38,11 +38,13 @@ const isSent = (object: FluxObject, oldObject: FluxObject) =>
   holds({ object, oldObject, request: { operation: 'UPDATE' } } as any);
 
 const SUBSTITUTE_FROM = 'rollout.kuberik.com/substitute.APP.from';
+/** By these the Gate also selects the objects that name it. */
+const LABELS = { team: 'shop' };
 type Context = { state: 'opened' | 'closed'; versions: string[] };
 
 const contextOf = ({ state, versions }: Context) => ({
   rollouts: rolloutsByName(rollout('my-app', ...versions)),
-  gates: gatesByName(gate('shop/a', { default: state })),
+  gates: gatesByName(gate('shop/a', { default: state, selects: { labelSelector: { matchLabels: LABELS } } })),
   now: NOW,
 });
 
@@ -85,6 +87,7 @@ const CHANGES: Record<string, (object: FluxObject) => FluxObject> = {
     ...object,
     metadata: { ...object.metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x' }] },
   }),
+  'no labels': ({ metadata: { labels: _, ...metadata }, ...rest }) => ({ ...rest, metadata }),
 };
 
 const context: fc.Arbitrary<Context> = fc.record({
@@ -95,7 +98,7 @@ const managedFields = [{ ...owner('Apply', 'spec.path'), manager: 'kustomize-con
 const wanted = fc
   .record({ gated: fc.boolean(), managed: fc.boolean(), path: fc.constantFrom('./a', './b') })
   .map(({ gated, managed, path }) => (isSource: boolean) => {
-    const annotations = { ...(gated && { [REQUIRED_GATES]: 'a' }) };
+    const annotations = { ...(gated && { [REQUIRED_GATES]: 'a', [SELECTED_BY]: 'shop/a' }) };
     if (isSource) {
       const binding = managed && { 'rollout.kuberik.com/rollout': 'my-app' };
       return ociRepository({ tag: '1.0.0' }, { annotations: { ...annotations, ...binding }, managedFields });
@@ -103,6 +106,7 @@ const wanted = fc
     const binding = managed && { [SUBSTITUTE_FROM]: 'my-app' };
     return kustomization({
       annotations: { ...annotations, ...binding },
+      ...(gated && { labels: LABELS }),
       substitute: { APP: '1.0.0' },
       spec: { path },
       managedFields,
