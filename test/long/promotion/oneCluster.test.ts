@@ -59,7 +59,7 @@ it('a version is promoted through dev, an hour of staging, two approvals and thr
     await waitFor(async () => (await head(production, 'canary')).rolledBackFrom === '1.1.0', 'canary to go back');
     await waitFor(async () => {
       const { status } = await admin.get(budget as never);
-      return status.versions.some(({ version, held }: AnyObject) => version === '1.1.0' && held);
+      return status.versions.some(({ version, blocked }: AnyObject) => version === '1.1.0' && blocked);
     }, 'the budget to hold what has failed in canary');
     for (const name of EU) await hasNot(production, name, '1.1.0');
 
