@@ -91,8 +91,12 @@ export function requestInEntry(entry: Entry): RecordedRequest | undefined {
 
 /** The fields of an entry with these names that are strings. */
 export function textsOf<Name extends string>(entry: Entry, ...names: Name[]): Partial<Record<Name, string>> {
-  const texts = names.filter((name) => typeof entry?.[name] === 'string').map((name) => [name, entry![name]]);
-  return Object.fromEntries(texts) as Partial<Record<Name, string>>;
+  const texts: Partial<Record<Name, string>> = {};
+  for (const name of names) {
+    const text = entry?.[name];
+    if (typeof text === 'string') texts[name] = text;
+  }
+  return texts;
 }
 
 // Warnings about reasons that are shortened when stored.

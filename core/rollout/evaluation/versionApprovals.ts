@@ -35,6 +35,8 @@ export interface RolloutGateApprovals {
   given: readonly Approval[];
   /** Versions without approvals share one verdict. */
   verdictOn(version: string): ApprovalVerdict;
+  /** Whether the version has enough approvals that count. Evaluates only versions with that many in the record. */
+  isEnough(version: string): boolean;
 }
 
 /**
@@ -58,13 +60,15 @@ export function rolloutGateApprovals(
       evaluateApprovals(rule, byVersion.get(version)!, usersBehind(version), now),
     );
     const verdictOn = (version: string) => (byVersion.has(version) ? evaluated(version) : none);
-    return [{ gate, rule, given, verdictOn }];
+    const isEnough = (version: string) =>
+      (byVersion.get(version)?.length ?? 0) >= rule.required && verdictOn(version).enough;
+    return [{ gate, rule, given, verdictOn, isEnough }];
   });
 }
 
 /** Whether a version has all approvals that it needs. */
 export function isApproved(all: readonly RolloutGateApprovals[], version: string): boolean {
-  return all.every(({ verdictOn }) => verdictOn(version).enough);
+  return all.every(({ isEnough }) => isEnough(version));
 }
 
 /** The RolloutGates at which the version lacks approvals. */
