@@ -77,13 +77,15 @@ export function healthOf(object: AnyObject, context: HealthContext): KStatus {
 
 /**
  * The generation of the object's Ready condition, if it is not the current one. Many controllers report it only there.
- * A suspended Flux object keeps its old condition.
+ * A suspended Flux object keeps its old condition, although its controller moves `status.observedGeneration`. Its
+ * suspension is one generation: more are a spec that Flux hasn't applied.
  */
 function readyOfOldGeneration(object: AnyObject): number | undefined {
   const { generation } = object.metadata;
-  const ready = readyOf(object);
-  const isOld = generation !== undefined && (ready?.observedGeneration ?? generation) !== generation;
-  return isOld && fieldAt(object, ['spec', 'suspend']) !== true ? ready?.observedGeneration : undefined;
+  const observed = readyOf(object)?.observedGeneration;
+  if (generation === undefined || observed === undefined || observed === generation) return undefined;
+  const isOnlySuspended = fieldAt(object, ['spec', 'suspend']) === true && observed === generation - 1;
+  return isOnlySuspended ? undefined : observed;
 }
 
 /** The built-in workloads, without CronJob: its status is empty until its first run. */

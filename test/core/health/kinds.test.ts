@@ -142,6 +142,7 @@ describe('health of', () => {
     ['one whose Ready has no generation', certificate(undefined), 'Current', /Ready/],
     ['one whose Ready is of the generation before', certificate(1), 'InProgress', /Ready is about generation 1, not 2/],
     ['one that is suspended, and so stays as it is', certificate(1, { suspend: true }), 'Current', /Ready/],
+    ['one that was changed while suspended', certificate(0, { suspend: true }), 'InProgress', /generation 0, not 2/],
     ['a Pod that has failed', object('v1', 'Pod', { phase: 'Failed', reason: 'Evicted' }), 'Failed', /Failed: Evicted/],
     ['a Pod that has succeeded', object('v1', 'Pod', { phase: 'Succeeded' }), 'Current', /successfully/],
     ['a Job that runs', job({ startTime: at('11:59:00'), active: 1 }), 'InProgress', /active: 1/],
