@@ -36,7 +36,7 @@ export function verifyWrite(write: Omit<FluxWrite, 'closed'>): Denial | undefine
   const bypassing = bypassingRollouts(oldObject, gates.closures, context);
   const changed =
     verifySuspended(object) ??
-    verifySeen(object, () => (oldObject ? evaluateObjectGates(object, context) : gates)) ??
+    verifySeen(object, oldObject, gates, context) ??
     verifyBehindClosedGate(write, closed, bypassing);
   if (changed) return changed;
   // Behind a closed Gate a managed field keeps its value, even if its Rollout has deployed another, unless that
@@ -61,17 +61,27 @@ function verifySuspended(object: FluxObject): Denial | undefined {
 }
 
 /**
- * Our mutating webhook writes the state of each object that names a Gate. If an object has none, another webhook has
- * removed the state, or has written the name later: the API server then calls only those webhooks again that it has
- * called for this write.
+ * Our mutating webhook writes the state of each object that names a Gate, and the API server calls it once. If an
+ * object has none, or is open although it names a closed Gate that the stored one didn't, another webhook has removed
+ * the state, or has named the Gate later.
  */
-function verifySeen(object: FluxObject, ownGates: () => ObjectGates): Denial | undefined {
-  if (object.metadata.annotations?.[GATE_STATE] !== undefined || object.metadata.deletionTimestamp) return undefined;
-  const { closed } = ownGates();
+function verifySeen(
+  object: FluxObject,
+  oldObject: FluxObject | undefined,
+  gates: ObjectGates,
+  context: FluxWrite['context'],
+): Denial | undefined {
+  const isStateless = object.metadata.annotations?.[GATE_STATE] === undefined;
+  if (object.metadata.deletionTimestamp || !(isStateless || readState(object)?.is === 'open')) return undefined;
+  const own = oldObject ? evaluateObjectGates(object, context) : gates;
+  const known = new Set(oldObject && !isStateless ? gates.all.map(({ key }) => key) : []);
+  const closed = own.closed.filter(({ key }) => !known.has(key));
   if (closed.length === 0) return undefined;
-  const cause = 'another mutating webhook removed it, or named a closed Gate on it too late';
-  const text = `${subjectOf(object)} lacks the annotation ${GATE_STATE}: ${cause}`;
-  return { reason: 'overwritten', text, closed, hint: { text: CALL_BEFORE } };
+  const cause = 'named a closed Gate on it too late';
+  const text = isStateless
+    ? `lacks the annotation ${GATE_STATE}: another mutating webhook removed it, or ${cause}`
+    : `would run: another mutating webhook ${cause}`;
+  return { reason: 'overwritten', text: `${subjectOf(object)} ${text}`, closed, hint: { text: CALL_BEFORE } };
 }
 
 /** The API server calls webhooks in the order of the names of their configurations. */

@@ -148,6 +148,19 @@ describe('the validating webhook', () => {
     expect(Object.keys(refused).sort()).toEqual(Object.keys(CHANGES).sort());
   });
 
+  const named = (gates: string) =>
+    kustomization({ annotations: { [REQUIRED_GATES]: gates, 'gate.fluxcd.io/state': 'open' } });
+  it.each<[title: string, before: FluxObject | undefined, isRefused: boolean]>([
+    ['refuses a closed Gate that another webhook names on a new object, which ours has let run', undefined, true],
+    ['refuses a closed Gate that another webhook names on an object, which ours has let run', named('a'), true],
+    ['allows a Gate to close between the calls', named('a,freeze'), false],
+  ])('%s', (_, oldObject, isRefused) => {
+    const gates = gatesByName(gate('shop/a', { default: 'opened' }), gate('shop/freeze'));
+    const context = { rollouts: rolloutsByName(), gates, now: NOW };
+    const denial = verifyWrite(asRead({ object: named('a,freeze'), oldObject, context, user: 'u' }));
+    expect(denial?.text).toEqual(isRefused ? expect.stringMatching(/named a closed Gate on it too late/) : undefined);
+  });
+
   const open: Context = { state: 'opened', versions: ['1.0.0'] };
   const closed: Context = { ...open, state: 'closed' };
   const app = kustomization({
