@@ -291,8 +291,7 @@ describe('user and reason of the closure of a Gate in another namespace', () => 
     const bob = { ...gate('sec/freeze', { default: 'opened' }), status: { request: { ...request, by: 'bob' } } } as any;
     const [, handler, of] = writes('ops/freeze,sec/freeze')[0]!;
     const context = { objects: [...objects('ops/freeze'), bob], may: ['alice get ops/freeze'] };
-    const { message } = await send(handler, of, context);
-    expect([/anna/.test(message), /bob/.test(message)]).toEqual([true, false]);
+    expect((await send(handler, of, context)).message).toMatch(/^(?!.*bob).*anna/s);
   });
 
   it.each(writes('freeze'))('is named for a Gate in its own namespace: %s', async (_, handler, of) => {
