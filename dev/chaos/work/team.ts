@@ -389,10 +389,11 @@ export function teamOf(
         spec: { wantedVersion: null },
       });
       await sre.mergePatch(ref('gate', namespace, 'approval'), { spec: { default: 'opened', window: null } });
-      await self.open();
       await selectRollouts(null);
-      // One write may not drop more Gates than a decision reads.
-      for (const names of [[...ownGates, ...more.slice(0, 2)], ownGates]) await nameGates(names);
+      // One write may not drop more Gates than a decision reads. An approval is refused at a Gate that no Rollout names.
+      await nameGates([...ownGates, ...more.slice(0, 2)]);
+      await self.open();
+      await nameGates(ownGates);
       for (const one of unmarked) await developer.mergePatch(one, { spec: { suspend: null } });
     },
     mend: async () => {

@@ -22,7 +22,7 @@ interface ServerContext {
   callWebhook(path: string, request: AdmissionRequest): Promise<AdmissionResponse>;
   /** The object after another team's mutating webhook, which is called after ours. */
   otherWebhook?(object: AnyObject): AnyObject;
-  /** Called when a write is answered or refused. */
+  /** Called when a write is stored or refused, even if the server dies before the client has the answer. */
   answered?(write: AnsweredWrite): void;
 }
 
@@ -69,10 +69,9 @@ export class ApiServer {
 
   async handle(user: UserInfo, request: ConnectionRequest): Promise<Answer> {
     const received = { receivedRevision: this.storage.revision, receivedMs: this.#context.now() };
-    const life = this.#life;
     const grant: { bypass?: string } = {};
     const record = (code: number, message: string, object?: AnyObject) => {
-      if (request.method === 'GET' || life !== this.#life) return;
+      if (request.method === 'GET') return;
       const answered = { answeredRevision: this.storage.revision, answeredMs: this.#context.now() };
       const { bypass } = grant;
       this.#context.answered?.({
