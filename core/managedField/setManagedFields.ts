@@ -206,7 +206,8 @@ function setDeployed(field: ManagedField, deployed: DeploymentRef, context: Fiel
   const value = readManagedField(context.object, field);
   const wasManaged = context.wasManaged(field);
   const decision: FieldDecision = { value: deployed.version, deployment: deployed };
-  const stays = `${shortName(field)} stays ${deployed.version}, deployed by Rollout '${field.rollout}'`;
+  const cause = `Rollout '${field.rollout}' manages it. To change it, deploy on the Rollout`;
+  const stays = `${shortName(field)} stays ${deployed.version}: ${cause}`;
   if (value === deployed.version) return decision;
   // The old value, or none: the Rollout has deployed this version since, and the writer did not change the field.
   if (context.oldObject && value === readManagedField(context.oldObject, field)) return decision;

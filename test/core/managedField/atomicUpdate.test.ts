@@ -181,7 +181,7 @@ const rows: Row[] = [
     sent: kustomization({ annotations: OWN, substitute: { APP: '0.1.0' }, spec: SOURCE }),
     ...has,
     ...held,
-    warning: "APP stays 1.1.0, deployed by Rollout 'my-app'",
+    warning: "APP stays 1.1.0: Rollout 'my-app' manages it. To change it, deploy on the Rollout",
   }),
   that('resumed by hand on the way: stays, and will be what was asked for', LATE, {
     old: waiting(),

@@ -54,7 +54,7 @@ const rows: Row[] = [
     'a server-side apply of another literal is set back',
     at110,
     { ...edited('1.0.0'), managedFields: apply },
-    { warning: /^APP stays 1\.1\.0, deployed by Rollout 'my-app'/ },
+    { warning: /^APP stays 1\.1\.0: Rollout 'my-app' manages it\. To change it, deploy on the Rollout/ },
   ),
   row(
     'a client-side apply of the literal it applied before is set back',
@@ -236,8 +236,8 @@ it('each field that is set back has a Warning of its own', () => {
   const annotations = Object.fromEntries(['A', 'B'].map((v) => [`rollout.kuberik.com/substitute.${v}.from`, 'my-app']));
   const object = kustomization({ annotations, substitute: { A: '0.1.0', B: '0.1.0' } });
   expect(setManagedFields({ object, rollouts: rolloutsByName(my) }).warnings).toEqual([
-    "A stays 1.1.0, deployed by Rollout 'my-app'",
-    "B stays 1.1.0, deployed by Rollout 'my-app'",
+    "A stays 1.1.0: Rollout 'my-app' manages it. To change it, deploy on the Rollout",
+    "B stays 1.1.0: Rollout 'my-app' manages it. To change it, deploy on the Rollout",
   ]);
 });
 
