@@ -39,10 +39,13 @@ export type ApprovalTarget =
     }
   | { problem: string };
 
+const NAMES_NO_VERSION = 'the annotation names no version';
+
 /**
  * The problem of a version that isn't a tag, or not a release of the Rollouts: a typo must not be approved in advance.
  */
 export function versionProblem(version: string, isKnown: boolean, rollouts: readonly string[]): string | undefined {
+  if (version === '') return NAMES_NO_VERSION;
   if (!isLegalTag(version)) return `${quoted(version)} is not a tag`;
   if (isKnown) return undefined;
   const missing =
@@ -156,7 +159,7 @@ function acceptedRecord(write: ApprovalWrite, before: ApprovalRecord, target: Ap
   const rule = object.spec?.approvals;
   if (!rule) {
     const approves = changedValue(write, keys.approve) !== undefined;
-    const notDone = `${approves ? 'approved' : 'withdrawn'}: it has no spec.approvals, so no version needs approval`;
+    const notDone = `${approves ? 'approved' : 'withdrawn'}: without spec.approvals, no version needs approval`;
     return {
       record: { ...before, given: [] },
       warnings: [],
@@ -253,7 +256,7 @@ function withoutApproval(record: ApprovalRecord, by: string, value: string): Acc
   if (given.length < record.given.length) return { record: { ...record, given }, warnings: [] };
   const mine = record.given.filter((each) => each.by === by).map((each) => each.version);
   const have = mine.length > 0 ? `; you have approved ${firstFew(mine)}` : '';
-  const what = value === '' ? 'the annotation names no version' : `${by} has not approved ${quoted(value)}`;
+  const what = value === '' ? NAMES_NO_VERSION : `${by} has not approved ${quoted(value)}`;
   return { record, notDone: `withdrawn: ${what}${have}`, warnings: [] };
 }
 

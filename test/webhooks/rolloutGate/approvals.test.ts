@@ -93,8 +93,15 @@ describe('an approval', () => {
 
   it.each([
     ['of a version that does not exist', '1.2.0', 'alice', { required: 2 }, 'has no release 1.2.0'],
+    ['of no version', '', 'alice', { required: 2 }, 'the annotation names no version'],
     ['of what is no tag', '1.1.0 and 1.2.0', 'alice', { required: 2 }, 'is not a tag'],
-    ['where none is asked for', '1.1.0', 'alice', null, 'it has no spec.approvals'],
+    [
+      'where none is asked for',
+      '1.1.0',
+      'alice',
+      null,
+      'not approved: without spec.approvals, no version needs approval',
+    ],
     ['by nobody', '1.1.0', 'system:anonymous', { required: 2 }, 'system:anonymous is a system user'],
   ])('%s is denied and not recorded', async (_, version, user, rule, why) => {
     const { allowed, message } = await approve({ [`${P}approve`]: version }, { user, old: gate({}, rule), rule });
@@ -213,7 +220,7 @@ describe('a withdrawal that fits no approval', () => {
     ['of another user', '1.1.0', 'bob', HAS_RULE, 'bob has not approved "1.1.0"'],
     ['of another version', 'nonsense', 'alice', HAS_RULE, 'alice has not approved "nonsense"; you have approved 1.1.0'],
     ['of no version', '', 'alice', HAS_RULE, 'the annotation names no version; you have approved 1.1.0'],
-    ['where none is required', '1.1.0', 'alice', null, 'it has no spec.approvals, so no version needs approval'],
+    ['where none is required', '1.1.0', 'alice', null, 'without spec.approvals, no version needs approval'],
   ])('%s is denied as a withdrawal', async (_, value, user, rule, why) => {
     const { stored: old } = await approve({ [`${P}approve`]: '1.1.0' });
     const { allowed, message } = await approve({ [`${P}unapprove`]: value }, { user, old, rule });
