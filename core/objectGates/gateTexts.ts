@@ -110,7 +110,7 @@ export function managedFieldHint(
 ): TextWithCommands {
   const rollout = { namespace, name: field.rollout };
   return {
-    text: `Opening the Gate doesn't allow this write: only Rollout '${field.rollout}' sets ${fieldPath(field).join('.')}. Deploy the version there, or change its spec.wantedVersion if that is set.`,
+    text: `Deploy the version on Rollout '${field.rollout}' instead, or change its spec.wantedVersion if that is set: only the Rollout sets ${fieldPath(field).join('.')}, even when the Gate is open.`,
     commands: [
       ['To deploy the version once the Gates are open', deployVersionCommand(rollout, value)],
       bypassingDeployCommand(rollout, value),

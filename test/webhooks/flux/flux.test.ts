@@ -229,7 +229,7 @@ describe('the denial for a managed field', () => {
     const { message } = await send(mutateFlux, { object, oldObject: frozen }, { objects: [app, gate('shop/freeze')] });
     expect(message).toContain("Gate 'shop/freeze' is closed");
     expect(message).toContain(
-      "Opening the Gate doesn't allow this write: only Rollout 'my-app' sets spec.postBuild.substitute.APP. Deploy the version there, or change its spec.wantedVersion if that is set.",
+      "Deploy the version on Rollout 'my-app' instead, or change its spec.wantedVersion if that is set: only the Rollout sets spec.postBuild.substitute.APP, even when the Gate is open.",
     );
     expect(message).toContain(`\n  ${command}\n`);
     expect(message.split('\n').at(-1)).toBe(`  ${command} gate.fluxcd.io/bypass-reason="<why>"`);
