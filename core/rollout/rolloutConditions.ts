@@ -40,7 +40,7 @@ import { rollbackCondition } from './deployment/rollback.ts';
 import { BLOCKER_KINDS, blockedByPin, READY_REASONS } from './evaluation/blockers.ts';
 import type { Observed, RolloutContext } from './evaluation/observed.ts';
 import { blockingNames } from './evaluation/rolloutGates.ts';
-import { type Requests, requestedText, unknownBypass } from './evaluation/rolloutRequests.ts';
+import { type Requests, requestedText, unavailableText, unknownBypass } from './evaluation/rolloutRequests.ts';
 import { shownBypass } from './gateSummaries.ts';
 import { type ReportedWait, waitsText } from './reportedWaits.ts';
 
@@ -300,8 +300,9 @@ function readyNow(
 
 function otherProblems({ observed: { configMapProblem }, state, requests }: RolloutContext): string[] {
   const bypassed = unknownBypass(requests, state.available);
-  const text = `bypass gates version ${bypassed} is not in available releases: the request waits until it is. To withdraw it, remove the annotation ${BYPASS_ROLLOUT_GATES}`;
-  return [...(bypassed === undefined ? [] : [text]), ...(configMapProblem ? [configMapProblem] : [])];
+  const unknown = bypassed === undefined ? [] : [unavailableText('bypass-gates', bypassed)];
+  const texts = unknown.map((text) => `${text}. To withdraw it, remove the annotation ${BYPASS_ROLLOUT_GATES}`);
+  return [...texts, ...(configMapProblem ? [configMapProblem] : [])];
 }
 
 const NO_RELEASES: NewCondition = falseCondition(READY, 'RolloutSucceeded', 'No releases available');

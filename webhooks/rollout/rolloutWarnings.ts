@@ -13,7 +13,7 @@ import { toSelectorString } from '../../core/kube/selector.ts';
 import { areClosed, bypassWarning } from '../../core/objectGates/gateTexts.ts';
 import { endsByTimeAlone } from '../../core/rollout/deployment/healthChecks.ts';
 import { movedHeadText } from '../../core/rollout/deployment/history.ts';
-import { newRequests } from '../../core/rollout/evaluation/rolloutRequests.ts';
+import { newRequests, unavailableText } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { missingApprovals, rolloutGateApprovals } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { arePassing, nextAutomatic } from '../../core/rollout/rolloutStatus.ts';
 import { mayBypass } from '../../core/suspension/bypassGrant.ts';
@@ -81,7 +81,7 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
     warnings.push(
       ran(wanted)
         ? `wantedVersion ${wanted} ran before, but is no longer an available release: check that its image still exists`
-        : `wantedVersion ${wanted} is not in available releases and is deployed anyway: is it a typo?`,
+        : `wantedVersion ${wanted} is not an available release and is deployed anyway: is it a typo?`,
     );
   }
   const rejected = status.rejectedReleases?.find(({ tag }) => tag === (wanted ?? force));
@@ -101,7 +101,7 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
     warnings.push(
       ran(force)
         ? `force-deploy: version ${force} is no longer an available release and waits: set spec.wantedVersion to deploy it`
-        : `force-deploy: version ${force} is not an available release yet: the request waits until it is`,
+        : unavailableText('force-deploy', force),
     );
   }
   if (bypass && lacks(releaseCandidates, bypass)) {

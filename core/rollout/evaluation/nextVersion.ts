@@ -168,6 +168,7 @@ function chooseNext(context: RolloutContext, { candidates, automatic, rollback }
   if (forceDeploy) {
     const isKnown = state.available.some(({ tag }) => tag === forceDeploy);
     if (isKnown) return choiceOf('Manual', forceDeploy, context);
+    // The text of the Go original.
     const problem = `force deploy version ${forceDeploy} is not in available releases`;
     return { trigger: 'Manual', is: 'impossible', version: forceDeploy, problem };
   }

@@ -213,6 +213,11 @@ export function unknownBypass({ bypassGates }: Requests, available: readonly Ver
   return available.some(({ tag }) => tag === bypassGates) ? undefined : bypassGates;
 }
 
+/** The sentence for a request of a version that is no release yet. */
+export function unavailableText(request: 'bypass-gates' | 'force-deploy', version: string): string {
+  return `${request}: version ${version} is not an available release yet: the request waits until it is`;
+}
+
 // The requester of a version.
 
 const PARTS = ['wantedVersion', 'force-deploy', 'bypass-gates'] as const;

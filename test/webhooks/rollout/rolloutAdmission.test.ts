@@ -157,7 +157,7 @@ describe('validate/rollout', () => {
     [
       'a pin that is not available',
       rollout({ wantedVersion: '1.22.0' }, status),
-      'wantedVersion 1.22.0 is not in available',
+      'wantedVersion 1.22.0 is not an available release',
     ],
     [
       'a selector that matches no HealthCheck',
