@@ -59,8 +59,8 @@ export function denied(
 }
 
 /**
- * The denial. It reveals of Gates in other namespaces only what the user may read; access is reviewed only if there is
- * something to reveal. Without authenticated callers the user is only claimed: docs/security.md.
+ * Denies with a 403, and reveals of Gates in other namespaces only what the user may read. Access is reviewed only if
+ * there is something to reveal. Without authenticated callers the user is only claimed: docs/security.md.
  */
 export async function deny(
   denial: Denial,

@@ -45,7 +45,8 @@ export interface Plan {
    * next sync corrects it.
    * - blockers, everything that may block a version: the plan has a new history head, or begins the copy for which a
    *   deployment waits
-   * - bindings: the head counts as applied from now on, ends, or is retried
+   * - bindings: the head counts as applied from now on, ends, or is retried, even if the plan commits a new head: a later
+   *   read may prevent that
    * - health, the HealthChecks and the ImagePolicy: the bake begins or ends
    */
   needs: ReadonlySet<Need>;
@@ -128,7 +129,7 @@ function beforeDecision(observed: Observed, now: EpochMs): BeforeDecision {
   };
 }
 
-/** The context after the decision, with all conditions, and the newest deployment cut to its size. */
+/** The context with the state after the decision: all conditions, and the newest deployment cut to its size. */
 function contextAfter(
   decision: DeploymentDecision,
   waits: readonly ReportedWait[],

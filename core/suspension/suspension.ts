@@ -188,8 +188,8 @@ function storedPrevious({ object, oldObject }: SuspensionWrite): PreviousSuspend
 }
 
 /**
- * Without the webhook a client may resume the object and leave the annotation: that one counts no more. A bypassing
- * deployment's object has it while it runs.
+ * Without the webhook a client may resume the object and leave the annotation. The annotation is then ignored, except
+ * on an object that runs for a bypassing deployment.
  */
 function storedPreviousOf(stored: FluxObject): PreviousSuspend | undefined {
   return stored.spec?.suspend === true || readState(stored)?.is === 'bypassing' ? parsePrevious(stored) : undefined;

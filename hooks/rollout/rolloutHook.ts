@@ -81,7 +81,7 @@ async function withLiveChecks(draft: Draft, call: HookCall): Promise<Draft> {
   return read ? draftOf({ ...observed, ...read }, call) : draft;
 }
 
-/** Reads the FluxBindings, if the head counts as applied; also before a commit, which later reads may prevent. */
+/** Reads the FluxBindings, if the plan needs them. */
 async function withLiveBindings(draft: Draft, call: HookCall): Promise<Draft> {
   const { observed, plan } = draft;
   if (!plan.needs.has('bindings')) return draft;

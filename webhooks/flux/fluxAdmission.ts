@@ -127,10 +127,7 @@ async function lostFieldsDenial(
   };
 }
 
-/**
- * The denial. If it sends the writer to a Rollout to deploy there, it also names the closed Gates for which that
- * deployment would wait.
- */
+/** Adds to the denial of an edit of a managed field the closed Gates for which a deployment would wait. */
 async function withClosedGates(
   denial: Denial,
   object: FluxObject,
@@ -155,8 +152,8 @@ async function withClosedGates(
 }
 
 /**
- * The Warning that the sync's source is held too, and so fetches nothing new. There is none if the source can't be
- * read: a hint must not stop an emergency.
+ * The Warning that the sync's source is held too, and so fetches nothing new. If the source can't be read, the
+ * Warning is left out: the bypass must still work.
  */
 async function heldSourceWarning(sync: FluxObject, { cluster }: WebhookCall): Promise<string[]> {
   const chart = sync.spec?.chart as { spec?: { sourceRef?: SourceRef } } | undefined;
