@@ -45,16 +45,16 @@ interface Suspension {
   /** `spec.suspend`. */
   suspend: boolean | undefined;
   /** The annotation SUSPENDED: present while we suspend the object, or a deployment bypasses its Gates. */
-  previous?: PreviousSuspend | undefined;
+  suspendBefore?: PreviousSuspend | undefined;
   /** The annotation GATE_STATE; absent if the object requires no Gate. */
   state?: ObjectState | undefined;
 }
 
 /** The object with its suspension decided. */
 export function settleSuspension(write: SuspensionWrite): FluxObject {
-  const { suspend, previous, state } = decideSuspension(write, storedPrevious(write), readState(write.oldObject));
+  const { suspend, suspendBefore, state } = decideSuspension(write, storedPrevious(write), readState(write.oldObject));
   return annotateAll(setSuspend(write.object, suspend), {
-    [SUSPENDED]: previous,
+    [SUSPENDED]: suspendBefore,
     [GATE_STATE]: state && formatState(state),
   });
 }
@@ -62,51 +62,54 @@ export function settleSuspension(write: SuspensionWrite): FluxObject {
 /**
  * The suspension of the object after a write. All cases are in test/core/suspension/states.test.ts.
  *
- * @param previous the stored previous value: present if we have suspended the object
+ * @param suspendBefore the stored previous value: present if we have suspended the object
  * @param state the stored state
  */
 function decideSuspension(
   write: SuspensionWrite,
-  previous: PreviousSuspend | undefined,
+  suspendBefore: PreviousSuspend | undefined,
   state: ObjectState | undefined,
 ): Suspension {
   const { object, oldObject, gates, now } = write;
-  const asWritten = object.spec?.suspend;
+  const suspendAsWritten = object.spec?.suspend;
   // Suspending an object during its deletion would leave its workloads behind. Only the stored time counts: a write may
   // leave it out, and the API server keeps it.
   if (oldObject?.metadata.deletionTimestamp && !isSuspendedByUs(oldObject))
-    return { suspend: asWritten, previous, state };
-  if (gates.causes.length > 0) return behindClosedGate(write, previous, state);
+    return { suspend: suspendAsWritten, suspendBefore, state };
+  if (gates.causes.length > 0) return behindClosedGate(write, suspendBefore, state);
 
   const open: ObjectState | undefined = gates.all.length > 0 ? { is: 'open' } : undefined;
-  if (awaitsArtifact(object)) return untilFetched(write, previous, state, open);
+  if (awaitsArtifact(object)) return untilFetched(write, suspendBefore, state, open);
   // A deployment that bypassed the Gates has the object running already, unless its source was still fetching: there is
   // nothing to resume.
   const runs = state?.is === 'bypassing' && !awaitsArtifact(oldObject);
-  if (previous === undefined || runs) return { suspend: asWritten, state: open };
-  const resumed: Suspension = { suspend: resumedValue(write, previous), state: open };
+  if (suspendBefore === undefined || runs) return { suspend: suspendAsWritten, state: open };
+  const resumed: Suspension = { suspend: resumedValue(write, suspendBefore), state: open };
   // Suspended only for its artifact: no Gate held its spec, so no apply has to come first.
   if (awaitsArtifact(oldObject) && state?.is !== 'opening' && state?.is !== 'closed') return resumed;
   const since = state?.is === 'opening' ? state.since : now;
-  return waitsForApplier(write, since) ? { suspend: asWritten, previous, state: { is: 'opening', since } } : resumed;
+  return waitsForApplier(write, since)
+    ? { suspend: suspendAsWritten, suspendBefore, state: { is: 'opening', since } }
+    : resumed;
 }
 
 /** Suspended until the source has fetched the version. If a Gate held the object, it also waits for its applier. */
 function untilFetched(
   write: SuspensionWrite,
-  previous: PreviousSuspend | undefined,
+  suspendBefore: PreviousSuspend | undefined,
   state: ObjectState | undefined,
   open: ObjectState | undefined,
 ): Suspension {
   const { object, sent, oldObject } = write;
   const isSetByWriter = oldObject !== undefined && changesSuspend(write);
-  const begins = state?.is === 'closed' && previous !== undefined;
+  const begins = state?.is === 'closed' && suspendBefore !== undefined;
   const opening: ObjectState | undefined = begins ? { is: 'opening', since: write.now } : open;
   const awaited = state?.is === 'opening' ? state : opening;
   return {
     suspend: true,
     // A value that a user sets meanwhile applies afterwards.
-    previous: previous === undefined ? previousFrom(object) : isSetByWriter ? previousFrom(sent) : previous,
+    suspendBefore:
+      suspendBefore === undefined ? previousFrom(object) : isSetByWriter ? previousFrom(sent) : suspendBefore,
     // The decorator writes `open` on an object without an applier, and would write it in each sync.
     state: applierOf(object) ? awaited : open,
   };
@@ -127,36 +130,32 @@ export function endsOpening(sent: FluxObject, oldObject: FluxObject | undefined)
  */
 function behindClosedGate(
   write: SuspensionWrite,
-  previous: PreviousSuspend | undefined,
+  suspendBefore: PreviousSuspend | undefined,
   state: ObjectState | undefined,
 ): Suspension {
   const { object, sent, writerBypasses, deploymentBypasses, gates } = write;
-  const asWritten = object.spec?.suspend;
+  const suspendAsWritten = object.spec?.suspend;
   const wantsSuspension = sent.spec?.suspend === true;
   if (writerBypasses && changesSuspend(write) && !wantsSuspension)
-    return { suspend: asWritten, state: { is: 'bypassed', gates: gates.closures } };
+    return { suspend: suspendAsWritten, state: { is: 'bypassed', gates: gates.closures } };
   if (isBypassedByUser(state, gates.closures) && !(writerBypasses && wantsSuspension))
-    return { suspend: asWritten, state };
-  const stored = previous ?? previousFrom(object);
-  if (deploymentBypasses) return runningForBypass(write, stored, state);
-  return { suspend: true, previous: stored, state: { is: 'closed', gates: gates.causes } };
+    return { suspend: suspendAsWritten, state };
+  const before = suspendBefore ?? previousFrom(object);
+  if (deploymentBypasses) return runningForBypass(write, before, state);
+  return { suspend: true, suspendBefore: before, state: { is: 'closed', gates: gates.causes } };
 }
 
 /**
  * Running for a deployment that bypasses the closed Gates. The stored previous value stays, because the object is
  * suspended again once the deployment is applied. If a user suspends it meanwhile, it stays suspended.
  */
-function runningForBypass(
-  write: SuspensionWrite,
-  previous: PreviousSuspend,
-  state: ObjectState | undefined,
-): Suspension {
+function runningForBypass(write: SuspensionWrite, before: PreviousSuspend, state: ObjectState | undefined): Suspension {
   const suspends = write.oldObject?.spec?.suspend !== true && write.object.spec?.suspend === true;
   const isStopped = state?.is === 'bypassing' && suspends;
-  const stored = isStopped ? 'true' : previous;
+  const suspendBefore = isStopped ? 'true' : before;
   return {
-    suspend: awaitsArtifact(write.object) || suspendValue(stored),
-    previous: stored,
+    suspend: awaitsArtifact(write.object) || suspendValue(suspendBefore),
+    suspendBefore,
     state: { is: 'bypassing', gates: write.gates.closures },
   };
 }
@@ -171,11 +170,11 @@ function waitsForApplier(write: SuspensionWrite, since: EpochMs): boolean {
 }
 
 /** The value of spec.suspend of an object that is resumed: the writer's if the write sets it, or else the previous. */
-function resumedValue(write: SuspensionWrite, previous: PreviousSuspend): boolean | undefined {
+function resumedValue(write: SuspensionWrite, suspendBefore: PreviousSuspend): boolean | undefined {
   const { sent, oldObject, fieldManager } = write;
   const isByApply = isApplyBy(fieldManager, sent, ['spec', 'suspend']);
   const isByUser = oldObject && !isApplyBy(fieldManager, sent) && changesSuspend(write);
-  return isByApply || isByUser ? sent.spec?.suspend : suspendValue(previous);
+  return isByApply || isByUser ? sent.spec?.suspend : suspendValue(suspendBefore);
 }
 
 function changesSuspend({ sent, oldObject }: SuspensionWrite): boolean {
@@ -209,8 +208,8 @@ function parsePrevious(object: FluxObject): PreviousSuspend | undefined {
   return text === 'true' || text === 'false' || text === 'unset' ? text : undefined;
 }
 
-function suspendValue(previous: PreviousSuspend): boolean | undefined {
-  return previous === 'unset' ? undefined : previous === 'true';
+function suspendValue(value: PreviousSuspend): boolean | undefined {
+  return value === 'unset' ? undefined : value === 'true';
 }
 
 function setSuspend(object: FluxObject, suspend: boolean | undefined): FluxObject {
