@@ -212,4 +212,18 @@ describe('the mutating webhooks', () => {
     expect(mutated?.spec.suspend).toBe(true);
     expect(calls).toHaveLength(1);
   });
+
+  it('suspend an unmarked object in a second call if a Gate selects it by the label of another webhook', async () => {
+    const labels = { 'other.example/webhook': 'seen' };
+    const all = gate('shop/all', { selects: { labelSelector: { matchLabels: labels } } });
+    const { call } = fakeWebhookCall({ now: NOW, objects: [all] });
+    const mutated = await mutate(
+      requestOf({ object: unmarked, oldObject: null, userInfo: { username: 'alice' } }),
+      (path, request) => responseOf(path.replace('/admission/', ''), request, call),
+      (each) => each,
+      (each) => ({ ...each, metadata: { ...each.metadata, labels } }),
+    );
+    expect(mutated?.spec.suspend).toBe(true);
+    expect(mutated?.metadata.annotations?.['gate.fluxcd.io/suspended']).toBe('unset');
+  });
 });
