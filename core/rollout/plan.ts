@@ -45,8 +45,8 @@ export interface Plan {
    * next sync corrects it.
    * - blockers, everything that may block a version: the plan has a new history head, or begins the copy for which a
    *   deployment waits
-   * - bindings: the head counts as applied from now on, ends, or is retried, even if the plan commits a new head: a later
-   *   read may prevent that
+   * - bindings: the head counts as applied from now on, ends, or is retried, even if the plan commits a new head: later
+   *   reads may prevent that
    * - health, the HealthChecks and the ImagePolicy: the bake begins or ends
    */
   needs: ReadonlySet<Need>;

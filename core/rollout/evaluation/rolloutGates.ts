@@ -17,7 +17,7 @@ export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 export interface RolloutGatesResult {
   /** Candidates that every upstream Rollout allows and that have their approvals, newest first. */
   eligible: VersionInfo[];
-  /** The eligible ones that every list allows. A RolloutGate that is not passing blocks, and removes no version here. */
+  /** The eligible ones that every list allows. A RolloutGate that isn't passing blocks, and removes no version here. */
   onEveryList: VersionInfo[];
   passing: boolean;
   /** The version for which they don't count. */
