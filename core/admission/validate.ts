@@ -19,7 +19,7 @@ import {
   isSetByGit,
   parseDeployments,
 } from '../managedField/deployment.ts';
-import { fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
+import { fieldKey, fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
 import { bypassText, type Denial, subjectOf } from '../objectGates/gateTexts.ts';
 import { escapesSelection, evaluateObjectGates, type ObjectGates } from '../objectGates/objectGates.ts';
 import { readState } from '../objectGates/objectState.ts';
@@ -48,7 +48,9 @@ export function verifyWrite(write: Omit<FluxWrite, 'closed'>): Denial | undefine
     context.now,
   );
   if (problems.length === 0) return undefined;
-  return { reason: 'overwritten', text: `${subjectOf(object)}: ${problems.join('. ')}.`, hint: exclude('field') };
+  const text = `${subjectOf(object)}: ${problems.map((each) => each.text).join('. ')}.`;
+  const hint = { text: [...new Set(problems.map((each) => each.hint))].join(' ') };
+  return { reason: 'overwritten', text, hint };
 }
 
 function verifySuspended(object: FluxObject): Denial | undefined {
@@ -143,16 +145,17 @@ export function agreesWithDeployed(object: FluxObject): boolean {
  */
 const BETWEEN_CALLS_MS = 10_000;
 
-/** A sentence for each managed field whose value differs from what its Rollout has deployed. */
+/** The problem of each managed field whose value differs from what its Rollout has deployed, and what to do. */
 function verifyManagedFields(
   object: FluxObject,
   oldObject: FluxObject | undefined,
   rollouts: ReadonlyMap<string, Rollout>,
   now: EpochMs,
-): string[] {
+): { text: string; hint: string }[] {
   const deployments = deploymentsOn(object);
   // The variables of an atomic update follow the source, which may have an earlier deployment, or none yet.
   const isAtomic = object.metadata.annotations?.[ARTIFACT] !== undefined;
+  const oldKeys = new Set(oldObject ? managedFieldsOf(oldObject).fields.map(fieldKey) : []);
   return managedFieldsOf(object).fields.flatMap((field) => {
     const rollout = rollouts.get(field.rollout);
     const head = deploymentOf(rollout);
@@ -165,10 +168,13 @@ function verifyManagedFields(
     if (before && carried?.id === before.id && carried.uid === before.uid && value === before.version) return [];
     const committed = parseTime(rollout?.status?.history?.[0]?.timestamp) ?? 0;
     if (now - committed < BETWEEN_CALLS_MS && (before === undefined || isKept)) return [];
-    return [
-      `another mutating webhook set ${fieldPath(field).join('.')} to '${value ?? ''}'; ` +
-        `Rollout '${field.rollout}' has deployed '${head.version}'`,
-    ];
+    const [path, by] = [fieldPath(field).join('.'), `Rollout '${field.rollout}'`];
+    // Our mutating webhook writes the deployment into the annotation of each object that it sees bound.
+    const wasBound = carried !== undefined || oldKeys.has(fieldKey(field));
+    if (!wasBound) return { text: `another mutating webhook bound ${path} to ${by} too late`, hint: CALL_BEFORE };
+    const change = value === undefined ? `removed ${path}` : `set ${path} to '${value}'`;
+    const text = `another mutating webhook ${change}; ${by} has deployed '${head.version}'`;
+    return { text, hint: exclude('field').text };
   });
 }
 
