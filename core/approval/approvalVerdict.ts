@@ -13,6 +13,8 @@ import type { Approval } from './approvalRecord.ts';
 export interface VersionUsers {
   /** The authenticated users who requested its deployment. */
   requesters: readonly string[];
+  /** Whether a request has no record of its user: no webhook has seen it, or an earlier commit has recorded it. */
+  isRequesterUnknown?: boolean;
   /** The users on whose behalf they claim to have requested it: free text. */
   onBehalfOf?: string | undefined;
   /** The authors that the release's manifest names; undefined if unknown. */
@@ -132,11 +134,12 @@ function problemOfRule(
   unexpired: readonly Approval[],
   users: VersionUsers | undefined,
 ): string | undefined {
-  const excludesAuthors = users !== undefined && rule.notBy?.includes('author') && unexpired.length > 0;
-  return (
-    ruleProblem(rule) ??
-    (excludesAuthors && users.authors === undefined ? 'the authors of the release are unknown' : undefined)
-  );
+  const problem = ruleProblem(rule);
+  if (problem !== undefined || users === undefined || unexpired.length === 0) return problem;
+  if (rule.notBy?.includes('author') && users.authors === undefined) return 'the authors of the release are unknown';
+  if (rule.notBy?.includes('requester') && users.isRequesterUnknown)
+    return 'its requester is unknown: remove the request, and make it again';
+  return undefined;
 }
 
 const APPROVALS_IN_SENTENCE = 5;

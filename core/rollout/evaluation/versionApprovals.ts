@@ -90,11 +90,12 @@ export function expiries(all: readonly RolloutGateApprovals[], versions: Readonl
 }
 
 /** The users who made the pending requests for a version. */
-export function requestersOf(rollout: Rollout, version: string): Pick<VersionUsers, 'requesters' | 'onBehalfOf'> {
+export function requestersOf(rollout: Rollout, version: string): Omit<VersionUsers, 'authors'> {
   const requests = versionRequests(rollout, version);
   const { deployUser } = requestsOf(rollout);
   return {
     requesters: [...new Set(requests.flatMap(({ by }) => by ?? []))],
+    ...(requests.some(({ by }) => by === undefined) && { isRequesterUnknown: true }),
     ...(requests.length > 0 && deployUser && { onBehalfOf: deployUser }),
   };
 }

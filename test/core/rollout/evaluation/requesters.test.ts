@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { FORCE_DEPLOY } from '../../../../api/annotations.ts';
+import { FORCE_DEPLOY, REQUEST } from '../../../../api/annotations.ts';
+import { evaluateApprovals } from '../../../../core/approval/approvalVerdict.ts';
 import { requestedText, requesterOf } from '../../../../core/rollout/evaluation/rolloutRequests.ts';
-import { requestersOf } from '../../../../core/rollout/evaluation/versionApprovals.ts';
+import { requestersOf, versionUsers } from '../../../../core/rollout/evaluation/versionApprovals.ts';
 import { rollout } from '../../../hooks/rollout/call.ts';
 import { pinnedBy, requestedBy } from '../../../support/requestRecords.ts';
 
@@ -36,4 +37,19 @@ describe('the requester of a version is the user who set the field that names it
     expect(requesterOf(same, '1.1.0')?.by).toBe('developer');
     expect(requestersOf(same, '1.1.0').requesters).toEqual(['developer', 'sre']);
   });
+});
+
+it('no approval counts with notBy: requester while a request has no record, or that of an earlier commit', () => {
+  const verdictWith = (annotations: Record<string, string>, wantedVersion = '') => {
+    const users = versionUsers(asked(annotations, wantedVersion), [], '1.1.0');
+    const given = [{ version: '1.1.0', by: 'developer', at: 0 }];
+    return evaluateApprovals({ required: 1, notBy: ['requester'] }, given, users, 1);
+  };
+  const unknown = { enough: false, problem: 'its requester is unknown: remove the request, and make it again' };
+  const before = { [REQUEST]: 'force-deploy=uid', 'rollout.kuberik.com/requested-by': 'developer' };
+  expect(verdictWith({ [FORCE_DEPLOY]: '1.1.0', ...before })).toMatchObject(unknown);
+  expect(verdictWith({ [FORCE_DEPLOY]: '1.1.0' })).toMatchObject(unknown);
+  expect(verdictWith({}, '1.1.0')).toMatchObject(unknown);
+  expect(verdictWith({ [FORCE_DEPLOY]: '1.1.0', ...requestedBy({ 'force-deploy': 'sre' }) }).enough).toBe(true);
+  expect(verdictWith({}).enough).toBe(true);
 });
