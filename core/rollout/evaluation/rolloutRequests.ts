@@ -105,10 +105,14 @@ export function nextRequestRecord(
   return records.length > 0 ? JSON.stringify(Object.fromEntries(records)) : undefined;
 }
 
-/** The ids of the requests whose annotations are set. */
-function requestIdsOf(annotations: Annotations | undefined): RequestIds {
-  const recorded = Object.entries(recordedRequests(annotations));
-  return Object.fromEntries(recorded.map(([key, record]) => [key, record?.id ?? UNSEEN]));
+/**
+ * The ids of the requests whose annotations are set. One without a record that has taken effect keeps the id by which
+ * it has: an earlier commit recorded it in another form, and it must not act again.
+ */
+function requestIdsOf({ metadata, status }: Rollout): RequestIds {
+  const handled: RequestIds = status?.handledRequest ?? {};
+  const recorded = Object.entries(recordedRequests(metadata.annotations));
+  return Object.fromEntries(recorded.map(([key, record]) => [key, record?.id ?? handled[key as RequestKey] ?? UNSEEN]));
 }
 
 /** The requests in the annotations of a Rollout that have not taken effect. */
@@ -127,10 +131,10 @@ export interface Requests {
 }
 
 /** The pending requests. */
-export function requestsOf({ metadata, status }: Rollout, used: ReadonlySet<RequestKey> = new Set()): Requests {
-  const { annotations } = metadata;
-  const handled = status?.handledRequest ?? {};
-  const ids = requestIdsOf(annotations);
+export function requestsOf(rollout: Rollout, used: ReadonlySet<RequestKey> = new Set()): Requests {
+  const { annotations } = rollout.metadata;
+  const handled = rollout.status?.handledRequest ?? {};
+  const ids = requestIdsOf(rollout);
   const isPending = (key: RequestKey) => ids[key] !== undefined && handled[key] !== ids[key] && !used.has(key);
   const value = (annotation: OneShot) =>
     isPending(requestKey(annotation)) ? annotations?.[annotation] || undefined : undefined;
@@ -188,10 +192,10 @@ export function isForceDeployOfAnother(tag: string, { forceDeploy }: Requests): 
 }
 
 /** The next `status.handledRequest`: an entry lives as long as its annotation. */
-export function handledRequests({ metadata, status }: Rollout, used: ReadonlySet<RequestKey>): RequestIds | undefined {
-  const before: RequestIds = status?.handledRequest ?? {};
+export function handledRequests(rollout: Rollout, used: ReadonlySet<RequestKey>): RequestIds | undefined {
+  const before: RequestIds = rollout.status?.handledRequest ?? {};
   const after: RequestIds = {};
-  for (const [key, id] of Object.entries(requestIdsOf(metadata.annotations)) as [RequestKey, string][]) {
+  for (const [key, id] of Object.entries(requestIdsOf(rollout)) as [RequestKey, string][]) {
     if (used.has(key)) after[key] = id;
     else if (before[key] !== undefined) after[key] = before[key];
   }
@@ -199,9 +203,9 @@ export function handledRequests({ metadata, status }: Rollout, used: ReadonlySet
 }
 
 /** The annotations whose requests are used up: only these may be removed. */
-export function usedAnnotations({ metadata, status }: Rollout): string[] {
-  const handled = status?.handledRequest ?? {};
-  const ids = requestIdsOf(metadata.annotations);
+export function usedAnnotations(rollout: Rollout): string[] {
+  const handled = rollout.status?.handledRequest ?? {};
+  const ids = requestIdsOf(rollout);
   return ONE_SHOT.filter((annotation) => {
     const id = ids[requestKey(annotation)];
     return id !== undefined && handled[requestKey(annotation)] === id;

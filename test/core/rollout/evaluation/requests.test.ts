@@ -39,6 +39,13 @@ describe('one-shot requests', () => {
     expect(requestsOf(rollout({ [RETRY]: '' }, { retry: 'unstamped' })).retry).toBe(false);
   });
 
+  it('don’t act again if an earlier commit has recorded and handled them', () => {
+    const handled = rollout({ [FORCE_DEPLOY]: '1.0.0', [REQUEST]: 'force-deploy=a' }, { 'force-deploy': 'a' });
+    expect(requestsOf(handled).pending).toEqual([]);
+    expect(usedAnnotations(handled)).toEqual([FORCE_DEPLOY]);
+    expect(handledRequests(handled, new Set())).toEqual({ 'force-deploy': 'a' });
+  });
+
   it('are none if they are empty, except retry, which needs no value', () => {
     const empty = requestsOf(rollout({ [FORCE_DEPLOY]: '', [DEPLOY_USER]: '', [UNBLOCK_FAILED]: 'yes', [RETRY]: '' }));
     expect(empty).toMatchObject({ unblockFailed: false, retry: true });
