@@ -1,6 +1,5 @@
 /** The families of inputs, their checks, and the run that generates them. */
 import fc from 'fast-check';
-import { checkScheduled, scheduled } from './families/calendars.ts';
 import { checkMangled, mangled } from './families/mangled.ts';
 import { checkRollout, rolloutCase } from './families/rollouts.ts';
 
@@ -13,7 +12,6 @@ interface Kind {
 
 const KINDS = {
   mangled: { weight: 20, inputs: mangled, check: checkMangled },
-  calendar: { weight: 3, inputs: scheduled, check: checkScheduled },
   rollout: { weight: 20, inputs: rolloutCase, check: checkRollout },
 } satisfies Record<string, Kind>;
 

@@ -4,9 +4,9 @@ import { number, program, seedOf } from '../local/process/options.ts';
 import { FAMILIES, type Family, fuzz, reportOf } from './fuzz.ts';
 
 const ABOUT = `Sends generated inputs to the hooks and to admission, in this process: damaged requests, which must neither crash nor
-hang them, and Rollouts and schedules in any state, whose answers it checks against a second implementation of the rules
-of docs/ (dev/reference). npm run sim tests changes over time. Stops at the first finding and prints the smallest input
-that shows it.
+hang them, and Rollouts in any state, whose answers it checks against a second implementation of the rules of docs/
+(dev/reference). npm run sim tests changes over time. Stops at the first finding and prints the smallest input that
+shows it.
 
 Exits with 0 when nothing was found, 1 with a finding, 2 for a wrong option, 130 after Ctrl-C.`;
 
