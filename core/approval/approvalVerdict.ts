@@ -37,8 +37,10 @@ export interface ApprovalVerdict {
   enough: boolean;
   /** Why no approval counts. */
   problem?: string;
-  /** When the next approval expires. */
+  /** When the next approval expires, whether it counts or not. */
   until?: EpochMs;
+  /** When the next approval that counts expires. */
+  countedUntil?: EpochMs;
 }
 
 /**
@@ -68,7 +70,8 @@ export function evaluateApprovals(
     counted,
     enough: problem === undefined && counted.length >= rule.required,
     ...(problem !== undefined && { problem }),
-    until: earliestTime(unexpired.map((approval) => expiryOf(approval, rule))),
+    until: nextExpiry(unexpired, rule),
+    countedUntil: nextExpiry(counted, rule),
   };
 }
 
@@ -111,6 +114,10 @@ export function expiryOf({ at }: Approval, { expireAfter }: ApprovalRule): Epoch
   return lasts === undefined ? undefined : at + Math.ceil(lasts / 1000) * 1000;
 }
 
+function nextExpiry(approvals: readonly Approval[], rule: ApprovalRule): EpochMs | undefined {
+  return earliestTime(approvals.map((approval) => expiryOf(approval, rule)));
+}
+
 export function isExpired(approval: Approval, rule: ApprovalRule, now: EpochMs): boolean {
   const at = expiryOf(approval, rule);
   return at !== undefined && at <= now;
@@ -148,7 +155,7 @@ const APPROVALS_IN_SENTENCE = 5;
  * The verdict as text:
  * `1 of 2 approvals (alice; bob's approval doesn't count: bob requested it; the next expires at 2026-01-02T12:00:00Z)`.
  */
-export function verdictText({ required, given, counted, problem, until }: ApprovalVerdict): string {
+export function verdictText({ required, given, counted, problem, countedUntil }: ApprovalVerdict): string {
   const users = counted.map(({ by }) => by);
   const excluded = given.filter(({ doesNotCount }) => doesNotCount !== undefined).slice(0, APPROVALS_IN_SENTENCE);
   const parts = [
@@ -156,7 +163,7 @@ export function verdictText({ required, given, counted, problem, until }: Approv
     ...(problem === undefined
       ? excluded.map(({ by, doesNotCount }) => `${by}'s approval doesn't count: ${by} ${doesNotCount}`)
       : [`none counts: ${problem}`]),
-    ...(until === undefined || counted.length === 0 ? [] : [`the next expires at ${formatTime(until)}`]),
+    ...(countedUntil === undefined ? [] : [`the next expires at ${formatTime(countedUntil)}`]),
   ];
   return `${countText(counted.length, required)}${parts.length > 0 ? ` (${parts.join('; ')})` : ''}`;
 }

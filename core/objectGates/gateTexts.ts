@@ -54,8 +54,9 @@ export function areClosed(closed: readonly ClosedGate[]): string {
   return `Gate '${first}'${others.length > 0 ? ` and ${others.length} more are` : ' is'} closed`;
 }
 
-export function subjectOf(object: FluxObject): string {
-  return `${object.kind} '${object.metadata.namespace}/${object.metadata.name}'`;
+/** `Kustomization 'shop/web'`. A new object with `generateName` has no name yet. */
+export function subjectOf({ kind, metadata }: FluxObject): string {
+  return `${kind} '${metadata.namespace}/${metadata.name ?? '(new)'}'`;
 }
 
 /** The Warning for a user who lets a version of a Rollout bypass closed Gates. */

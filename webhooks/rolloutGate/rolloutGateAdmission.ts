@@ -36,7 +36,7 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
   const target = approved === undefined ? undefined : await readTarget(sent, approved, namespaceOf(request), call);
   const written = acceptApproval(write, before, target);
   if (written.problem !== undefined)
-    return denied('invalid', `RolloutGate '${sent.metadata.name}': ${written.problem}`);
+    return denied('invalid', `RolloutGate '${sent.metadata.name ?? '(new)'}': ${written.problem}`);
   const rollout = sent.spec?.rolloutRef?.name;
   const labelled = labelAll(sent, { [ROLLOUT_NAME_LABEL]: rollout ? labelValue(rollout) : undefined });
   const gate = annotateAll(labelled, { ...written.annotations, ...listAnnotations(sent, old, request, call) });

@@ -390,7 +390,7 @@ export function teamOf(
       });
       await sre.mergePatch(ref('gate', namespace, 'approval'), { spec: { default: 'opened', window: null } });
       await selectRollouts(null);
-      // One write may not drop more Gates than a decision reads. An approval is refused at a Gate that no Rollout names.
+      // One write may not drop more Gates than a decision reads, and a Gate that no Rollout names takes no approval.
       await nameGates([...ownGates, ...more.slice(0, 2)]);
       await self.open();
       await nameGates(ownGates);

@@ -42,6 +42,14 @@ describe('the approvals of a version', () => {
     });
   });
 
+  it('name the next expiry of those that count', () => {
+    const rule = { required: 2, expireAfter: '24h', notBy: ['requester' as const] };
+    const requested = { requesters: ['bob'], authors: undefined };
+    expect(verdictText(evaluateApprovals(rule, [by('bob', 12), by('alice', 2)], requested, NOW))).toBe(
+      "1 of 2 approvals (alice; bob's approval doesn't count: bob requested it; the next expires at 2026-03-02T10:00:00Z)",
+    );
+  });
+
   it('name five users and the number of the others', () => {
     const all = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => by(name));
     expect(verdictText(evaluateApprovals({ required: 8 }, all, nobody, NOW))).toBe(

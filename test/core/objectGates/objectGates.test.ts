@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { REQUIRED_GATES } from '../../../api/annotations.ts';
 import { LIMIT_OF_GATES } from '../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../core/limits.ts';
+import { subjectOf } from '../../../core/objectGates/gateTexts.ts';
 import { escapesSelection, evaluateObjectGates } from '../../../core/objectGates/objectGates.ts';
 import { gate, gatesByName, kustomization, NO_SELECTING_GATES, NOW } from '../admission/objects.ts';
 
@@ -25,4 +26,9 @@ it('a label by which one closed Gate of more than are counted selects the object
   const [front, back] = ['front', 'back'].map((tier) => kustomization({ labels: { tier } }));
   expect(escapesSelection(back!, front!, context)).toBe(true);
   expect(evaluateObjectGates(front!, context).closed.map(({ key }) => key)).toEqual([LIMIT_OF_GATES]);
+});
+
+it('a new object whose name the API server makes is called (new)', () => {
+  const { name: _, ...metadata } = kustomization().metadata;
+  expect(subjectOf({ ...kustomization(), metadata })).toBe("Kustomization 'shop/(new)'");
 });
