@@ -6,6 +6,7 @@ import type { Blocker, FluxBinding, HistoryEntry, Rollout } from '../../../api/t
 import { bindingsOfRollout } from '../../../core/binding/boundObjects.ts';
 import { requiredByBinding, unionOf } from '../../../core/gate/gateRefs.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
+import { shortDuration } from '../../../core/kube/duration.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { refKey } from '../../../core/kube/names.ts';
 import { objectsOfRollout } from '../../../core/managedField/managedFields.ts';
@@ -19,6 +20,7 @@ import {
   succeededDeployments,
 } from '../../../core/rollout/deployment/history.ts';
 import { requesterOf, requestsOf } from '../../../core/rollout/evaluation/rolloutRequests.ts';
+import { upstreamRefs } from '../../../core/rollout/upstream/dependencies.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { isRequest } from '../../actions/writes/plannedWrite.ts';
@@ -321,15 +323,22 @@ function nextOfVersion(rollout: Rollout, steps: readonly Step[], version: string
   const waits = [...blocking, ...blockers.map((each) => ({ title: titleOf(each), until: each.until }))];
   const at = lastOf(waits);
   if (at !== undefined) return { text: `${version} is deployed`, at };
-  return { text: `${version} is deployed once ${endText(waits)}` };
+  return { text: `${version} is deployed ${endText(waits, rollout)}` };
 }
 
-/** How waits without a known time end. */
-function endText(waits: readonly { title: string; kind?: Step['kind'] }[]): string {
-  const [{ kind, title } = { title: '' }, ...others] = waits;
-  if (others.length === 0 && kind === 'upstream') return `it has succeeded in ${title}`;
-  if (others.length === 0 && kind === 'budget') return `${title} grants it a slot`;
-  return `it no longer waits for ${titlesText(waits)}`;
+/** When waits without a known time end: `once it no longer waits for …`. */
+function endText(
+  waits: readonly (Pick<Step, 'title'> & Partial<Pick<Step, 'kind' | 'object'>>)[],
+  rollout: Rollout,
+): string {
+  const [only] = waits.length === 1 ? waits : [];
+  if (only?.kind === 'upstream') {
+    const key = only.object && refKey(only.object);
+    const bakedFor = upstreamRefs(rollout).find((each) => refKey(each) === key)?.bakedFor ?? 0;
+    return `${bakedFor > 0 ? `${shortDuration(bakedFor)} after` : 'once'} it has succeeded in ${only.title}`;
+  }
+  if (only?.kind === 'budget') return `once ${only.title} grants it a slot`;
+  return `once it no longer waits for ${titlesText(waits)}`;
 }
 
 function titleOf({ type, object, reason }: Blocker): string {
