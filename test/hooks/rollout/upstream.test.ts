@@ -9,17 +9,17 @@ const entry = (tag: string, bakeStatus: string) => ({
   timestamp: '2026-03-01T11:00:00Z',
   bakeStatus,
 });
-const stage = (name: string, bakeStatus: string | undefined, after: RolloutSpec['after'] = []): Rollout =>
+const upstream = (name: string, bakeStatus: string | undefined, after: RolloutSpec['after'] = []): Rollout =>
   rollout({ after }, bakeStatus === undefined ? {} : { history: [entry('1.0.0', bakeStatus)] }, name);
 const waits = (status: RolloutStatus) => status.conditions?.find(({ type }) => type === 'WaitingForRollouts');
 const app = (after: RolloutSpec['after'], status?: RolloutStatus) => rollout({ after }, status);
 const policy = imagePolicy('1.0.0');
 const as = (object: Rollout) => object as never;
 
-describe('a stage', () => {
+describe('an upstream Rollout', () => {
   it('that has failed since the cache saw it holds the version, and is read again', async () => {
-    const cached = stage('staging', 'Succeeded');
-    const objects = [as(stage('staging', 'Failed'))];
+    const cached = upstream('staging', 'Succeeded');
+    const objects = [as(upstream('staging', 'Failed'))];
     const { tags, status, resyncAfterSeconds } = await sync(app([{ name: 'staging' }]), [policy, as(cached)], {
       objects,
     });
@@ -29,41 +29,41 @@ describe('a stage', () => {
   });
 
   it('that is gone since the cache saw it holds the version', async () => {
-    const { tags, status } = await sync(app([{ name: 'staging' }]), [policy, as(stage('staging', 'Succeeded'))]);
+    const { tags, status } = await sync(app([{ name: 'staging' }]), [policy, as(upstream('staging', 'Succeeded'))]);
     expect(tags).toBeUndefined();
     expect(waits(status)).toMatchObject({ reason: 'RolloutNotFound' });
   });
 
   it('is not read live while it blocks, nor without a deployment to make', async () => {
-    const held = await sync(app([{ name: 'staging' }]), [policy, as(stage('staging', 'InProgress'))]);
+    const held = await sync(app([{ name: 'staging' }]), [policy, as(upstream('staging', 'InProgress'))]);
     expect(held.reads.filter((read) => read.includes('rollouts'))).toEqual([]);
   });
 
   it('that has become part of a cycle since the cache saw it holds the version', async () => {
-    const objects = [as(stage('staging', 'Succeeded', [{ name: 'app' }]))];
-    const { tags, status } = await sync(app([{ name: 'staging' }]), [policy, as(stage('staging', 'Succeeded'))], {
+    const objects = [as(upstream('staging', 'Succeeded', [{ name: 'app' }]))];
+    const { tags, status } = await sync(app([{ name: 'staging' }]), [policy, as(upstream('staging', 'Succeeded'))], {
       objects,
     });
     expect(tags).toBeUndefined();
     expect(waits(status)).toMatchObject({ reason: 'DependencyCycle' });
   });
 
-  it('has its own stages read live, each once', async () => {
-    const cached = [stage('a', 'Deploying', [{ name: 'c' }]), stage('b', 'Deploying', [{ name: 'c' }])].map(as);
-    const objects = [...cached, as(stage('c', 'Succeeded'))];
+  it('has its own upstream Rollouts read live, each once', async () => {
+    const cached = [upstream('a', 'Deploying', [{ name: 'c' }]), upstream('b', 'Deploying', [{ name: 'c' }])].map(as);
+    const objects = [...cached, as(upstream('c', 'Succeeded'))];
     const { reads } = await sync(app([{ name: 'a' }, { name: 'b' }]), [policy, ...cached], { objects });
     expect(reads.filter((read) => read.includes('rollouts'))).toEqual(['get rollouts team-a c']);
   });
 
   it('makes the hook throw when it cannot be read: nothing is deployed on half an answer', async () => {
-    const cached = [policy, as(stage('staging', 'Succeeded'))];
+    const cached = [policy, as(upstream('staging', 'Succeeded'))];
     await expect(sync(app([{ name: 'staging' }]), cached, { fails: true })).rejects.toThrow('does not answer');
   });
 });
 
-describe('a stage of another namespace', () => {
+describe('an upstream Rollout of another namespace', () => {
   const theirs = (annotations?: Record<string, string>) => {
-    const object = stage('staging', 'Succeeded');
+    const object = upstream('staging', 'Succeeded');
     return as({
       ...object,
       metadata: { ...object.metadata, namespace: 'team-b', ...(annotations && { annotations }) },

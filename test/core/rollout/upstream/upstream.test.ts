@@ -11,12 +11,12 @@ import { NOW, observed } from '../observedFixture.ts';
 type After = NonNullable<RolloutSpec['after']>;
 
 const rollout = (after: After) => objectOf('Rollout', 'team-a/app', { spec: { releasesImagePolicy: {}, after } });
-const stage = (name: string, history: HistoryEntry[]) =>
+const upstream = (name: string, history: HistoryEntry[]) =>
   objectOf('Rollout', `team-a/${name}`, { spec: { releasesImagePolicy: {} }, status: { history } });
 const succeeded = (tag: string) => ({ version: { tag }, timestamp: '2026-03-01T11:00:00Z', bakeStatus: 'Succeeded' });
 const many = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `s${i}` }));
 
-describe('the stages of a Rollout', () => {
+describe('the upstream Rollouts of a Rollout', () => {
   it('are at most as many as the limit; with more nothing is deployed, with the cause', () => {
     expect(specProblems({ after: many(LIMITS.after) })).toEqual([]);
     expect(specProblems({ after: many(200) })).toEqual([
@@ -39,7 +39,7 @@ describe('the stages of a Rollout', () => {
       'rolling out since 2026-03-01T11:30:00Z',
     ],
   ])('are closed for an entry with %s', (_title, fields, why) => {
-    const found = [stage('staging', [{ ...succeeded('1.0.0'), ...fields }])];
+    const found = [upstream('staging', [{ ...succeeded('1.0.0'), ...fields }])];
     const [result] = evaluateUpstream(
       rollout([{ name: 'staging', bakedFor: '1h' }]),
       { found },
@@ -59,7 +59,7 @@ describe('the stages of a Rollout', () => {
     const evaluated = (match: 'digest' | 'revision') =>
       evaluateUpstream(
         rollout([{ name: 'staging', match }]),
-        { found: [stage('staging', [staged])] },
+        { found: [upstream('staging', [staged])] },
         candidates,
         NOW,
       )[0]!;
@@ -70,7 +70,7 @@ describe('the stages of a Rollout', () => {
     expect(evaluated('revision').allowed).toEqual(['6.6.6', '6.0.0', '5.0.0-prod']);
     const unknown = evaluateUpstream(
       rollout([{ name: 'staging', match: 'digest' }]),
-      { found: [stage('staging', [staged])] },
+      { found: [upstream('staging', [staged])] },
       [{ tag: '6.0.0' }],
       NOW,
     );
@@ -80,7 +80,7 @@ describe('the stages of a Rollout', () => {
   it('list at most fifty versions in the status, and evaluate all', () => {
     const releases = Array.from({ length: 120 }, (_, i) => ({ tag: `1.${i}.0` }));
     const found = [
-      stage(
+      upstream(
         'staging',
         releases.map(({ tag }) => succeeded(tag)),
       ),
