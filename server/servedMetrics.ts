@@ -1,4 +1,5 @@
 /** Prometheus metrics of this process, at `/metrics` of the hooks' port. */
+import { readFileSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import type { EpochMs } from '../api/kubernetes.ts';
 import { COUNTERS, type CounterName, DURATIONS, type DurationName } from '../api/metrics.ts';
@@ -22,6 +23,13 @@ export interface ServedMetrics extends Metrics {
 export function createMetrics(): ServedMetrics {
   const register = new Registry();
   collectDefaultMetrics({ register });
+  const build = new Gauge({
+    name: 'rollout_hooks_build_info',
+    help: 'Always 1, with the version of the replica',
+    labelNames: ['version'],
+    registers: [register],
+  });
+  build.set({ version: readVersion() }, 1);
   const seconds = new Histogram({
     name: 'rollout_hooks_request_duration_seconds',
     help: 'Time to answer a request of Metacontroller (/hooks/) or the API server (/admission/), by route and outcome',
@@ -68,6 +76,11 @@ export function createMetrics(): ServedMetrics {
     text: () => register.metrics(),
     contentType: register.contentType,
   };
+}
+
+function readVersion(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** A counter with every series at 0: Prometheus detects no increase in a series that first appears as 1. */

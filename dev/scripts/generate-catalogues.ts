@@ -88,6 +88,7 @@ async function ownRows(): Promise<string[][]> {
   const served = await metrics.text();
   const types = new Map([...served.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]));
   const labels = new Map<string, object>(Object.entries(COUNTERS).map(([name, counter]) => [name, counter.labels]));
+  labels.set('rollout_hooks_build_info', { version: '' });
   labels.set('rollout_hooks_request_duration_seconds', { route: [], outcome: [] });
   const helps = [...served.matchAll(/^# HELP (rollout_hooks_\S+) (.*)$/gm)];
   return helps.map(([, name = '', help = '']) => [

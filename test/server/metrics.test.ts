@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { COUNTERS } from '../../api/metrics.ts';
 import { createMetrics } from '../../server/servedMetrics.ts';
@@ -13,6 +14,11 @@ it('every series exists from the start, with 0', async () => {
     expect(series, name).toHaveLength(combinations);
     expect(series.every((line) => line.endsWith(' 0'))).toBe(true);
   }
+});
+
+it('has the version of package.json', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  expect(await lines(createMetrics())).toContain(`rollout_hooks_build_info{version="${version}"} 1`);
 });
 
 it('counts, several at once too', async () => {
