@@ -41,6 +41,13 @@ describe('the installation', () => {
     expect(deployment.spec.template.spec.containers[0].image).toMatch(/^rollout-hooks:\d+\.\d+\.\d+$/);
   });
 
+  it('is evicted late, by a priority class that its namespace has a quota for', () => {
+    const { priorityClassName } = objectIn('app/deployment.yaml').spec.template.spec;
+    expect(priorityClassName).toBe('system-cluster-critical');
+    const [scope] = objectIn('app/resource-quota.yaml').spec.scopeSelector.matchExpressions;
+    expect(scope).toEqual({ scopeName: 'PriorityClass', operator: 'In', values: [priorityClassName] });
+  });
+
   it('does not restart a replica that is only not ready', () => {
     const { containers } = objectIn('app/deployment.yaml').spec.template.spec;
     const { startupProbe, livenessProbe, readinessProbe } = containers[0];
