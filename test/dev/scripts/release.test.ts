@@ -69,8 +69,9 @@ describe('a bundle', { timeout: 300_000 }, () => {
     expect(kinds).toEqual(
       expect.arrayContaining(['CompositeController', 'MutatingWebhookConfiguration', 'ValidatingAdmissionPolicy']),
     );
-    // What others need comes before them.
-    const first = kinds.findIndex((kind) => kind !== 'Namespace' && kind !== 'CustomResourceDefinition');
+    // What others need comes before them. A ResourceQuota, which kustomize sorts before kinds, needs its Namespace only.
+    const needed = ['Namespace', 'ResourceQuota', 'CustomResourceDefinition'];
+    const first = kinds.findIndex((kind) => !needed.includes(kind));
     expect(kinds.slice(first)).not.toContain('Namespace');
     expect(kinds.slice(first)).not.toContain('CustomResourceDefinition');
   });
