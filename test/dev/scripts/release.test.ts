@@ -69,7 +69,7 @@ describe('a bundle', { timeout: 300_000 }, () => {
     expect(kinds).toEqual(
       expect.arrayContaining(['CompositeController', 'MutatingWebhookConfiguration', 'ValidatingAdmissionPolicy']),
     );
-    // What others need comes before them. A ResourceQuota, which kustomize sorts before kinds, needs its Namespace only.
+    // What others need comes before them. kustomize sorts a ResourceQuota, which needs only a Namespace, before kinds.
     const needed = ['Namespace', 'ResourceQuota', 'CustomResourceDefinition'];
     const first = kinds.findIndex((kind) => !needed.includes(kind));
     expect(kinds.slice(first)).not.toContain('Namespace');
