@@ -43,11 +43,16 @@ export const validateHealthCheck: AdmissionHandler = async (request, { settings 
   const healthCheck = request.object as HealthCheck | null | undefined;
   if (!healthCheck || !settings.noCrossNamespaceRefs || healthCheck.spec?.class !== KUSTOMIZATION_CLASS)
     return allowed();
-  const isForbidden = (check: HealthCheck) =>
-    !('problem' in kustomizationRef(check, false)) && 'problem' in kustomizationRef(check, true);
+  const problem = forbiddenReference(healthCheck);
   const before = request.oldObject as HealthCheck | null | undefined;
   // A stored reference may stay: otherwise nothing else on the object could change, not even its finalizers.
-  if (!isForbidden(healthCheck) || (before && isForbidden(before))) return allowed();
-  const ref = kustomizationRef(healthCheck, true);
-  return denied('not_permitted', `HealthCheck '${healthCheck.metadata.name}': ${'problem' in ref ? ref.problem : ''}`);
+  if (problem === undefined || (before && forbiddenReference(before) !== undefined)) return allowed();
+  return denied('not_permitted', `HealthCheck '${healthCheck.metadata.name}': ${problem}`);
 };
+
+/** Why a reference that is valid otherwise is not allowed to name another namespace; undefined if it doesn't. */
+function forbiddenReference(check: HealthCheck): string | undefined {
+  if ('problem' in kustomizationRef(check, false)) return undefined;
+  const ref = kustomizationRef(check, true);
+  return 'problem' in ref ? ref.problem : undefined;
+}
