@@ -42,7 +42,7 @@ import { sameJson } from '../kube/json.ts';
 import { isSystemDeleter } from '../kube/users.ts';
 import { deploymentOf, deploymentText, isSetByGit, parseDeployments } from '../managedField/deployment.ts';
 import { managedFieldsOf, readManagedField, writeManagedFields } from '../managedField/managedFields.ts';
-import { setManagedFields } from '../managedField/setManagedFields.ts';
+import { type ManagedFieldInputs, setManagedFields } from '../managedField/setManagedFields.ts';
 import {
   areClosed,
   bypassText,
@@ -65,13 +65,7 @@ import { settleSuspension } from '../suspension/suspension.ts';
 import { decideBehindClosedGate } from './closedGateWrite.ts';
 
 /** The cluster's state for one write, read once and before anything is decided. */
-export interface WriteContext extends GateContext {
-  /** The Rollouts that the object names and that exist, by name. */
-  rollouts: ReadonlyMap<string, Rollout>;
-  /** The source of a Kustomization with managed fields; see core/managedField/atomicUpdate.ts. */
-  source?: FluxObject | undefined;
-  /** Whether the source was not read, because the write changes nothing that depends on it: see `needsNoSource`. */
-  isSourceUnread?: boolean;
+export interface WriteContext extends GateContext, ManagedFieldInputs {
   /** Closed Gates of the Rollouts from which this write unbinds the object: unbinding must not evade them. */
   closedGatesOfUnbound?: readonly GateResult[];
   /** The Kustomization that applies the object; only if it exists and the write `endsOpening`. */

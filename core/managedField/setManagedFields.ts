@@ -31,17 +31,21 @@ import {
   writeManagedFields,
 } from './managedFields.ts';
 
-interface ManagedFieldsWrite {
+/** The objects on which the managed fields of a Flux object depend. */
+export interface ManagedFieldInputs {
+  /** The Rollouts that the object names and that exist, by name. */
+  rollouts: ReadonlyMap<string, Rollout>;
+  /** The source in a Kustomization's `spec.sourceRef`, if it exists in the same namespace; see atomicUpdate.ts. */
+  source?: FluxObject | undefined;
+  /** Whether the source was not read, because the write changes nothing that depends on it: see `needsNoSource`. */
+  isSourceUnread?: boolean;
+}
+
+interface ManagedFieldsWrite extends ManagedFieldInputs {
   /** The object as the writer wants it. */
   object: FluxObject;
   /** The object as stored; absent on CREATE. */
   oldObject?: FluxObject | undefined;
-  /** The Rollouts that the object names and that exist, by name. */
-  rollouts: ReadonlyMap<string, Rollout>;
-  /** The source in a Kustomization's `spec.sourceRef`, if it exists in the same namespace. */
-  source?: FluxObject | undefined;
-  /** Whether the source was not read, because the write changes nothing that depends on it: see `needsNoSource`. */
-  isSourceUnread?: boolean;
 }
 
 interface ManagedFieldsOutcome {
