@@ -2,7 +2,6 @@
  * The common part of all records: the user, the time and the reason of a change. Records are JSON in annotations that
  * only the webhook writes.
  */
-
 import type { AdmissionRequest } from '../../api/admission.ts';
 import {
   APPROVE_FOR_REASON,

@@ -208,16 +208,19 @@ function childrenOf(observed: Observed, copy: CopyState | undefined): AnyObject[
 
 const SHORTEST_REQUEUE_SECONDS = 0.1;
 
-// The intervals of syncs for changes that trigger none.
+// Changes of some objects trigger no sync: they are read again at these intervals.
 
 /**
- * A HealthCheck of another namespace, the labels of a Namespace, its consent to an upstream Rollout, or the end of a
- * cycle.
+ * The interval for HealthChecks of other namespaces, the labels of a Namespace, its consent to an upstream Rollout, and
+ * the end of a cycle of upstream Rollouts.
  */
 const UNTRIGGERED_REQUEUE_SECONDS = 60;
-/** A HealthCheck of another namespace that decides what happens next. */
+/** The interval while a HealthCheck of another namespace decides what happens next. */
 const DECISIVE_CHECKS_REQUEUE_SECONDS = 10;
-/** An ImagePolicy that doesn't exist yet, or another owner's ConfigMap or ImagePolicy with the name of a child. */
+/**
+ * The interval while an ImagePolicy doesn't exist, or another owner has a ConfigMap or ImagePolicy with the name of a
+ * child.
+ */
 const UNRELATED_REQUEUE_SECONDS = 30;
 
 /** The time of the next sync; empty if only a change that triggers a sync can make a difference. */

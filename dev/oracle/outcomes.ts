@@ -4,7 +4,7 @@
  */
 import type { AnyObject } from '../client/send.ts';
 
-export interface Truth {
+interface Truth {
   /** A version by its tag: whether it works, and how it behaves, for messages. */
   versionOf(tag: string): { isBroken: boolean; name: string };
   /** The longest time from the start of a deployment or retry to its end. */

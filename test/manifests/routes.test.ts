@@ -75,7 +75,7 @@ const RECORDS_EVENTS = [
   '/admission/validate/rolloutgate',
 ];
 
-/** A second call wouldn't find the request that the first removes, or would take its suspension for the writer's. */
+/** A second call wouldn't find the request that the first removes, or would mistake its suspension for the writer's. */
 const CALLED_ONCE = /\/mutate\/(gate|rollout|rolloutgate|flux.*)$/;
 
 describe('webhooks', () => {
