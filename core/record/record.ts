@@ -33,10 +33,10 @@ export interface StoredChange extends Omit<ChangedBy, 'at'> {
 /** Characters of a user name. */
 export const MAX_USER = 256;
 
-/** The change that a user makes now. */
+/** The change that a user makes now. The name is kept as it is: approvals are compared with it. */
 export function newChange(user: string, reason: string | undefined, now: EpochMs): ChangedBy {
   const text = boundedLine(reason ?? '', LIMITS.reason);
-  return { by: boundedLine(user, MAX_USER), at: wholeSeconds(now), ...(text && { reason: text }) };
+  return { by: user.slice(0, MAX_USER), at: wholeSeconds(now), ...(text && { reason: text }) };
 }
 
 /** The entry in its stored form, with its time as text. */

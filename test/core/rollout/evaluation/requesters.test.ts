@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { FORCE_DEPLOY, REQUEST } from '../../../../api/annotations.ts';
+import { FORCE_DEPLOY, PIN_RECORD, REQUEST } from '../../../../api/annotations.ts';
 import { evaluateApprovals } from '../../../../core/approval/approvalVerdict.ts';
-import { requestedText, requesterOf } from '../../../../core/rollout/evaluation/rolloutRequests.ts';
+import { nextPinRecord } from '../../../../core/record/pinAndSchedule.ts';
+import { nextRequestRecord, requestedText, requesterOf } from '../../../../core/rollout/evaluation/rolloutRequests.ts';
 import { requestersOf, versionUsers } from '../../../../core/rollout/evaluation/versionApprovals.ts';
 import { rollout } from '../../../hooks/rollout/call.ts';
 import { pinnedBy, requestedBy } from '../../../support/requestRecords.ts';
@@ -38,6 +39,23 @@ describe('the requester of a version is the user who set the field that names it
     expect(requestersOf(same, '1.1.0').requesters).toEqual(['developer', 'sre']);
   });
 });
+
+// As OpenID Connect and certificates may name users.
+it.each(['Ada  Lovelace', 'Ada\u00a0Lovelace'])(
+  'is recorded as the API server names them: %j, whose own approval doesn’t count',
+  (by) => {
+    const verdictOn = (annotations: Record<string, string>, wantedVersion = '') => {
+      const users = versionUsers(asked(annotations, wantedVersion), [], '1.1.0');
+      const given = [{ version: '1.1.0', by, at: 0 }];
+      return evaluateApprovals({ required: 1, notBy: ['requester'] }, given, users, 1);
+    };
+    const forced = asked({ [FORCE_DEPLOY]: '1.1.0' }, '');
+    const request = nextRequestRecord(forced, undefined, { uid: 'r', userInfo: { username: by } }, 0)!;
+    expect(verdictOn({ [FORCE_DEPLOY]: '1.1.0', [REQUEST]: request }).enough).toBe(false);
+    const pin = nextPinRecord(asked({}, '1.1.0'), undefined, by, 0)!;
+    expect(verdictOn({ [PIN_RECORD]: pin }, '1.1.0').enough).toBe(false);
+  },
+);
 
 it('no approval counts with notBy: requester while a request has no record, or that of an earlier commit', () => {
   const verdictWith = (annotations: Record<string, string>, wantedVersion = '') => {
