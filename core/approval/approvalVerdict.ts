@@ -145,7 +145,7 @@ function problemOfRule(
   if (problem !== undefined || users === undefined || unexpired.length === 0) return problem;
   if (rule.notBy?.includes('author') && users.authors === undefined) return 'the authors of the release are unknown';
   if (rule.notBy?.includes('requester') && users.isRequesterUnknown)
-    return 'its requester is unknown: remove the request, and make it again';
+    return 'the requester of the version is unknown, so remove the request, and make it again';
   return undefined;
 }
 

@@ -63,7 +63,8 @@ it('no approval counts with notBy: requester while a request has no record, or t
     const given = [{ version: '1.1.0', by: 'developer', at: 0 }];
     return evaluateApprovals({ required: 1, notBy: ['requester'] }, given, users, 1);
   };
-  const unknown = { enough: false, problem: 'its requester is unknown: remove the request, and make it again' };
+  const problem = 'the requester of the version is unknown, so remove the request, and make it again';
+  const unknown = { enough: false, problem };
   const before = { [REQUEST]: 'force-deploy=uid', 'rollout.kuberik.com/requested-by': 'developer' };
   expect(verdictWith({ [FORCE_DEPLOY]: '1.1.0', ...before })).toMatchObject(unknown);
   expect(verdictWith({ [FORCE_DEPLOY]: '1.1.0' })).toMatchObject(unknown);
