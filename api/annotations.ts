@@ -214,7 +214,7 @@ export const BOUND_LABEL_SUFFIX = 'rollout.kuberik.com/bound';
 export const CONTINUE = 'rollout.kuberik.com/continue';
 /**
  * On budgets, written by the webhook: the user who set `rollout.kuberik.com/continue`, when, and in which admission
- * request. Other text is ignored, with a Warning.
+ * request.
  */
 export const CONTINUE_REQUEST = 'rollout.kuberik.com/continue-request';
 /**

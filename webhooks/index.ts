@@ -5,7 +5,7 @@ import type { AnyObject } from '../api/kubernetes.ts';
 import type { DecisionLog, Route, Settings, UnreadBody, WebhookCall } from '../api/ports.ts';
 import { goJsonBytes, isMap } from '../core/kube/json.ts';
 import { shapeProblem } from '../core/kube/shape.ts';
-import { reasonWarnings } from '../core/record/record.ts';
+import { reasonWarnings, recordWarnings } from '../core/record/record.ts';
 import { admissionDebugLine, admissionDecisions } from './admissionLog.ts';
 import { mutateFlux, validateFlux } from './flux/fluxAdmission.ts';
 import { mutateGate, validateGate } from './gate/gateAdmission.ts';
@@ -68,10 +68,8 @@ export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: Deci
       const request = (body as AdmissionReview).request!;
       const ports = call(name);
       const decision = await asBadRequest(request, async () => {
-        const tooLarge = LIMITED_BYTES.has(name) ? sizeDenial(request, ports.settings) : undefined;
-        if (tooLarge) return tooLarge;
-        const decided = await handle(request, ports);
-        return STORES_REASONS.has(name) ? withReasonWarnings(decided, request) : decided;
+        if (!STORES_RECORDS.has(name)) return handle(request, ports);
+        return sizeDenial(request, ports.settings) ?? withTextWarnings(name, request, await handle(request, ports));
       }).catch((error: unknown) => {
         const denial = name === FAILS_OPEN ? denialOfFailedRead(error) : undefined;
         if (!denial) throw error;
@@ -98,11 +96,12 @@ export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: Deci
   }));
 }
 
+const STORES_REASONS = ['mutate/rollout', 'mutate/rolloutgate', 'mutate/gate'];
 /**
  * The webhooks that change objects of our kinds. They run before the API server's policy of sizes, and for an object as
  * large as a request may be, some of their work takes half a second.
  */
-const LIMITED_BYTES = new Set(['mutate/rollout', 'mutate/rolloutgate', 'mutate/gate', 'mutate/rolloutbudget']);
+const STORES_RECORDS = new Set([...STORES_REASONS, 'mutate/rolloutbudget']);
 /** The limits of manifests/policies/object-sizes.yaml, without and with the reason of a bypass. */
 const POLICY_BYTES = 65_536;
 const POLICY_BYTES_OF_BYPASS = 98_304;
@@ -140,12 +139,16 @@ function denialOfUnread(call: () => WebhookCall) {
   };
 }
 
-const STORES_REASONS = new Set(['mutate/rollout', 'mutate/rolloutgate', 'mutate/gate']);
-
-/** The decision, with a Warning for each reason that is shortened when stored. */
-function withReasonWarnings(decision: AdmissionDecision, { object, oldObject }: AdmissionRequest): AdmissionDecision {
-  const longer = decision.allowed ? reasonWarnings(object, oldObject) : [];
-  return longer.length === 0 ? decision : { ...decision, warnings: [...(decision.warnings ?? []), ...longer] };
+/** The decision, with a Warning for each reason that is shortened when stored, and each record that is ignored. */
+function withTextWarnings(
+  name: string,
+  { object, oldObject }: AdmissionRequest,
+  decision: AdmissionDecision,
+): AdmissionDecision {
+  if (!decision.allowed) return decision;
+  const longer = STORES_REASONS.includes(name) ? reasonWarnings(object, oldObject) : [];
+  const ignored = recordWarnings(object, oldObject, decision.object ?? object);
+  return { ...decision, warnings: [...(decision.warnings ?? []), ...longer, ...ignored] };
 }
 
 function countDecision(decision: AdmissionDecision, { metrics }: WebhookCall): void {

@@ -1,6 +1,5 @@
 /** Admission of kinds with a single rule. */
 import type { AdmissionRequest } from '../api/admission.ts';
-import { CONTINUE_REQUEST } from '../api/annotations.ts';
 import type { Budget, HealthCheck } from '../api/types.ts';
 import { continueProblem, recordContinue } from '../core/budget/continueRequest.ts';
 import { scheduleWarnings } from '../core/calendar/calendarRules.ts';
@@ -8,8 +7,6 @@ import { type Schedule, scheduleProblems } from '../core/calendar/schedulePlan.t
 import { KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/kustomizationCheck.ts';
 import { newProblems, problemText } from '../core/kube/fieldProblem.ts';
 import { type AdmissionHandler, allowed, denied } from './response.ts';
-
-const IGNORED_RECORD = `${CONTINUE_REQUEST} is written by the webhook: your change of it is ignored`;
 
 /** Admission of RolloutBudgets: records the user who continues a version despite its failures. */
 export const mutateRolloutBudget: AdmissionHandler = async (request, { now }) => {
@@ -19,9 +16,7 @@ export const mutateRolloutBudget: AdmissionHandler = async (request, { now }) =>
   const problem = continueProblem(sent, before);
   if (problem) return denied('invalid', `${sent.kind} '${sent.metadata.name}' is not valid: ${problemText(problem)}`);
   const object = recordContinue(sent, before, request, now);
-  const [text, stored] = [sent, before].map((each) => each?.metadata.annotations?.[CONTINUE_REQUEST]);
-  const warnings = text !== undefined && text !== stored ? [IGNORED_RECORD] : [];
-  return object === sent ? allowed(warnings) : { allowed: true, object, warnings };
+  return object === sent ? allowed() : { allowed: true, object };
 };
 
 /** Admission of RolloutSchedules and ClusterRolloutSchedules: denies times that can't be computed. */

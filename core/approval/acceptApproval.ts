@@ -141,7 +141,7 @@ function droppedTextWarnings({ object, old, keys }: ApprovalWrite): string[] {
     forged.length > FORGERIES_IN_WARNINGS
       ? [`ignored: ${forged.length - FORGERIES_IN_WARNINGS} more approvals for other users`]
       : [];
-  return [...stale, ...named, ...more, `${keys.record} is written by the webhook: your change of it is ignored`];
+  return [...stale, ...named, ...more];
 }
 
 const notRecorded = (key: string) => `not recorded: ${key} had this value already and was removed. Set it again`;

@@ -4,12 +4,22 @@
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import {
+  ACCEPTED_REQUEST,
+  APPROVALS,
   APPROVE_FOR_REASON,
   APPROVE_REASON,
   BYPASS_REASON,
+  BYPASSED_BY,
+  BYPASSED_GATES,
   CLOSE_REASON,
+  CONTINUE_REQUEST,
+  GATE_APPROVALS,
+  LISTED,
   OPEN_REASON,
+  PIN_RECORD,
   REASON,
+  REQUEST,
+  SCHEDULED_BY,
 } from '../../api/annotations.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
@@ -121,4 +131,31 @@ export function reasonWarnings(object: Annotated, before: Annotated): string[] {
       ? [`${key} has ${reason.length} characters: the first ${most} are stored`]
       : [];
   });
+}
+
+// Warnings about records that a client writes.
+
+const RECORDS = [
+  REQUEST,
+  PIN_RECORD,
+  APPROVALS,
+  LISTED,
+  GATE_APPROVALS,
+  ACCEPTED_REQUEST,
+  SCHEDULED_BY,
+  CONTINUE_REQUEST,
+  BYPASSED_BY,
+  BYPASSED_GATES,
+] as const;
+
+/**
+ * A Warning for each record in this write that the webhook replaces. There is none for a removed record, since Git
+ * syncs remove it.
+ */
+export function recordWarnings(sent: Annotated, before: Annotated, stored: Annotated): string[] {
+  const isReplaced = (key: string) => {
+    const [text, old, next] = [sent, before, stored].map((each) => each?.metadata.annotations?.[key]);
+    return text !== undefined && text !== old && text !== next;
+  };
+  return RECORDS.filter(isReplaced).map((key) => `${key} is written by the webhook: your change of it is ignored`);
 }

@@ -8,27 +8,25 @@ const CONTINUE = 'rollout.kuberik.com/continue';
 const RECORD = 'rollout.kuberik.com/continue-request';
 const AT = '2026-03-01T12:00:00Z';
 const recorded = (id: string, by: string) => JSON.stringify({ id, by, at: AT });
-const OURS = `${RECORD} is written by the webhook: your change of it is ignored`;
 
 const budget = (annotations: Record<string, string> = {}) => {
   const made = object('kuberik.com/v1alpha1', 'RolloutBudget', 'fleet', { selector: {}, maxConcurrent: 1 });
   return { ...made, metadata: { ...made.metadata, annotations } };
 };
 
-it.each<[string, Record<string, string>, Record<string, string>, string[]]>([
-  ['a request', { [CONTINUE]: '1.2.0' }, {}, []],
-  ['a request in another’s name', { [CONTINUE]: '1.2.0', [RECORD]: recorded('uid-9', 'bob') }, {}, [OURS]],
-  ['a record alone', { [RECORD]: recorded('uid-9', 'bob') }, {}, [OURS]],
+it.each<[string, Record<string, string>, Record<string, string>]>([
+  ['a request', { [CONTINUE]: '1.2.0' }, {}],
+  ['a request in another’s name', { [CONTINUE]: '1.2.0', [RECORD]: recorded('uid-9', 'bob') }, {}],
+  ['a record alone', { [RECORD]: recorded('uid-9', 'bob') }, {}],
   [
     'a record that stays',
     { [CONTINUE]: '1.2.0', [RECORD]: recorded('uid-0', 'alice') },
     { [CONTINUE]: '1.2.0', [RECORD]: recorded('uid-0', 'alice') },
-    [],
   ],
-])('%s is allowed, with a Warning about dropped text', async (_, annotations, before, told) => {
+])('%s is allowed, and records no other user', async (_, annotations, before) => {
   const of = { object: budget(annotations), old: budget(before), user: 'mallory', at: AT, objects: [] };
-  const { allowed, warnings, object: stored } = await write(mutateRolloutBudget, of);
-  expect([allowed, warnings]).toEqual([true, told]);
+  const { allowed, object: stored } = await write(mutateRolloutBudget, of);
+  expect(allowed).toBe(true);
   expect(stored!.metadata.annotations?.[RECORD] ?? '').not.toContain('bob');
 });
 

@@ -229,7 +229,6 @@ describe('a withdrawal that fits no approval', () => {
 });
 
 describe('a forged record', () => {
-  const OURS = `${P}approvals is written by the webhook: your change of it is ignored`;
   const record = (...by: string[]) =>
     JSON.stringify({ given: by.map((each) => ({ version: '1.1.0', by: each, at: AT })) });
 
@@ -238,10 +237,10 @@ describe('a forged record', () => {
       'one more approval, in another’s name',
       record('alice', 'bob'),
       'mallory',
-      ['ignored: you cannot record an approval for another user (1.1.0, bob)', OURS],
+      ['ignored: you cannot record an approval for another user (1.1.0, bob)'],
     ],
-    ['an approval less', record(), 'mallory', [OURS]],
-    ['no record at all', 'approved!', 'mallory', [OURS]],
+    ['an approval less', record(), 'mallory', []],
+    ['no record at all', 'approved!', 'mallory', []],
     [
       'more than can be named',
       record('alice', 'b\u0007\no\nb'.padEnd(300, 'b'), 'c', 'd', 'e', 'f'),
@@ -251,7 +250,6 @@ describe('a forged record', () => {
         'ignored: you cannot record an approval for another user (1.1.0, c)',
         'ignored: you cannot record an approval for another user (1.1.0, d)',
         'ignored: 2 more approvals for other users',
-        OURS,
       ],
     ],
   ])('with %s is allowed; the text is ignored, with a Warning', async (_, text, user, told) => {
@@ -264,9 +262,8 @@ describe('a forged record', () => {
 
   it('together with an own approval keeps the latter', async () => {
     const both = { [`${P}approvals`]: record('bob'), [`${P}approve`]: '1.1.0' };
-    const { stored, warnings } = await approve(both, { user: 'mallory' });
+    const { stored } = await approve(both, { user: 'mallory' });
     expect(recorded(stored).given).toMatchObject([{ by: 'mallory' }]);
-    expect(warnings).toContain(OURS);
   });
 
   it('is none if a write leaves the annotation unchanged, or a sync removes it', async () => {
