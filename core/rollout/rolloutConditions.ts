@@ -27,7 +27,6 @@ import type { DeploymentDecision, Evaluation } from './decideDeployment.ts';
 import { type BakeConfig, bakeEnd, bakeUntil, failsAt } from './deployment/bake.ts';
 import {
   bakeSummary,
-  deploymentSummary,
   HELD,
   MARKED_SUCCESSFUL,
   readyMessage,
@@ -333,7 +332,7 @@ function restoredReady(head: HistoryEntry | undefined, rollout: Rollout, waits: 
   // and RESET_MESSAGE of HealthChecks.
   if (message.startsWith(MARKED_SUCCESSFUL)) return trueCondition(READY, 'DeploymentMarkedSuccessful', message);
   if (head.bakeStatus === 'Succeeded' && head.bakeStartTime) return trueCondition(READY, 'BakeTimePassed', message);
-  return trueCondition(READY, 'RolloutSucceeded', `Release deployed successfully. ${deploymentSummary(head, rollout)}`);
+  return trueCondition(READY, 'RolloutSucceeded', readyMessage(head, rollout));
 }
 
 /** Ready while the newest deployment progresses: its origin, and the state of its bake; undefined if Ready stays. */

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { HealthCheck, HistoryEntry } from '../../../../api/types.ts';
 import { bakeSummary } from '../../../../core/rollout/deployment/deploymentMessages.ts';
 import { unhealthyMessage } from '../../../../core/rollout/deployment/healthChecks.ts';
+import { planRollout } from '../../../../core/rollout/plan.ts';
 import { withCommands } from '../../../../core/text/commands.ts';
+import { NOW, observed } from '../observedFixture.ts';
 
 const entry = (bakeStatus?: string, bakeStatusMessage?: string): HistoryEntry => ({
   version: { tag: '1.0.0' },
@@ -42,4 +44,16 @@ it('the message of an Unhealthy check is cut without a part of a command', () =>
     status: { status: 'Unhealthy', message },
   };
   expect(unhealthyMessage(check)).toMatch(/: x{4080}$/);
+});
+
+it('Ready has its message again in the sync that finds a problem to be over', () => {
+  const head = { ...entry('InProgress'), origin: ['Automatic', 'GateBypass'], bakeStartTime: '2026-03-01T12:00:00Z' };
+  const problem = { type: 'Ready', status: 'False' as const, reason: 'RolloutFailed', lastTransitionTime: '' };
+  const conditions = [{ ...problem, message: "ImagePolicy 'app' not found" }];
+  const stored = observed({ bakeTime: '5m' }, { history: [head], conditions, availableReleases: [{ tag: '1.0.0' }] });
+  const { status } = planRollout(stored, NOW);
+  expect(status.conditions?.find(({ type }) => type === 'Ready')?.message).toBe(
+    'Release deployed successfully with gate bypass. Baking in progress, monitoring for errors',
+  );
+  expect(planRollout({ ...stored, rollout: { ...stored.rollout, status } }, NOW).status).toBe(status);
 });
