@@ -25,12 +25,7 @@ import { formatTime } from '../kube/time.ts';
 import { areClosed, type ClosedGate } from '../objectGates/gateTexts.ts';
 import type { DeploymentDecision, Evaluation } from './decideDeployment.ts';
 import { type BakeConfig, bakeEnd, bakeUntil, failsAt } from './deployment/bake.ts';
-import {
-  bakeSummary,
-  HELD,
-  MARKED_SUCCESSFUL,
-  readyMessage,
-} from './deployment/deploymentMessages.ts';
+import { bakeSummary, HELD, MARKED_SUCCESSFUL, readyMessage } from './deployment/deploymentMessages.ts';
 import { isInRecovery } from './deployment/entry.ts';
 import { type FailedCheck, healthChecksLeftOut, healthChecksMissing, notReady } from './deployment/healthChecks.ts';
 import { hasNoBake, isUnfinished } from './deployment/history.ts';

@@ -93,7 +93,7 @@ export function deployedMessage(head: HistoryEntry): string {
 }
 
 /** The progress of a deployment in a few words. */
-function deploymentSummary(head: HistoryEntry, rollout: Rollout): string {
+export function deploymentSummary(head: HistoryEntry, rollout: Rollout): string {
   const isAwaited = head.bakeStatus === 'Deploying' && head.waitingSince === undefined && hasNoBake(head, rollout);
   return isAwaited ? 'Waiting for Flux to apply it to every bound object' : bakeSummary(head);
 }
