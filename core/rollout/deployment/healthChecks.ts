@@ -153,7 +153,7 @@ export function healthChecksMissing(
 /** The message for bakes that only time ends, because there is a bakeTime and no selector; undefined otherwise. */
 export function endsByTimeAlone(spec: Rollout['spec']): string | undefined {
   if (spec?.bakeTime === undefined || healthCheckLabels(spec.healthCheckSelector) !== undefined) return undefined;
-  return 'spec.bakeTime without spec.healthCheckSelector: bakes check no health, and end by time alone';
+  return 'spec.bakeTime without a selector in spec.healthCheckSelector: bakes check no health, and end by time alone';
 }
 
 function failedCheck({ metadata }: HealthCheck, message: string | undefined): FailedCheck {

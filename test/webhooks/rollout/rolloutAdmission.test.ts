@@ -166,8 +166,8 @@ describe('validate/rollout', () => {
     ],
     [
       'a bake without a selector',
-      rollout({ bakeTime: '5m' }, status),
-      'spec.bakeTime without spec.healthCheckSelector',
+      rollout({ bakeTime: '5m', healthCheckSelector: {} }, status),
+      'spec.bakeTime without a selector in spec.healthCheckSelector',
     ],
   ])('warns of %s', async (_title, next, warning) => {
     const { result } = await decide({ object: next, old: rollout({}, status) });
