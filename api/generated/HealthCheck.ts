@@ -112,13 +112,13 @@ export interface HealthCheck {
      */
     healthySince?: string;
     /**
-     * For class kustomization, the Kustomizations whose last attempts have failed. Another failed attempt makes the HealthCheck Unhealthy.
+     * For class kustomization, the Kustomizations and HelmReleases at which Flux's last attempt has failed. Another failed attempt makes the HealthCheck Unhealthy.
      */
     failedAttempts?: {
       /**
-       * The Kustomization, as namespace/name.
+       * The object, as kind and namespace/name.
        */
-      kustomization: string;
+      object: string;
       /**
        * The end of the first failed attempt since Flux last applied it.
        */

@@ -1661,11 +1661,11 @@ export const SCHEMAS: Record<string, object> = {
       "items": {
        "type": "object",
        "required": [
-        "kustomization",
+        "object",
         "first"
        ],
        "properties": {
-        "kustomization": {
+        "object": {
          "type": "string"
         },
         "first": {

@@ -13,7 +13,7 @@ export type Verdict = {
   commands?: readonly CommandLine[];
   /** Set if nothing changes the verdict until the Kustomization or a Rollout changes, which triggers a sync. */
   waitsForEvent?: boolean;
-  /** The first failed attempt of each Kustomization since Flux last applied it; undefined if that isn't known now. */
+  /** The first failed attempt at each object since Flux last applied it; undefined if that isn't known now. */
   firstFailures?: FirstFailures;
 } & (
   | { health: 'Healthy'; message: string }
@@ -72,15 +72,15 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
 // The first failed attempts in the status.
 
 function storedFailures(failures: FirstFailures): HealthStatus['failedAttempts'] {
-  return [...failures].map(([kustomization, first]) => ({ kustomization, first: formatTime(first) }));
+  return [...failures].map(([object, first]) => ({ object, first: formatTime(first) }));
 }
 
 export function firstFailuresOf(status: HealthStatus | undefined): FirstFailures {
   const stored = status?.failedAttempts ?? [];
   return new Map(
-    stored.flatMap(({ kustomization, first }) => {
+    stored.flatMap(({ object, first }) => {
       const at = parseTime(first);
-      return at === undefined ? [] : [[kustomization, at] as const];
+      return at === undefined ? [] : [[object, at] as const];
     }),
   );
 }

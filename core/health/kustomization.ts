@@ -5,28 +5,35 @@
  */
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
-import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { fieldAt, type LooseCondition, readyOf, stringAt } from '../kstatus/fields.ts';
+import { type LooseCondition, readyOf, stringAt } from '../kstatus/fields.ts';
 import { kstatusOf } from '../kstatus/kstatus.ts';
-import { parseDuration } from '../kube/duration.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { earliestTime, latestTime, parseTime } from '../kube/time.ts';
-import { lastSpecChange } from '../kube/writers.ts';
 import { deploymentOf, deploymentText, parseDeployments } from '../managedField/deployment.ts';
 import { wasReadyAtSuspension } from '../objectGates/objectState.ts';
 import type { Verdict } from './healthStatus.ts';
-import { BUILD_FAILED, isKind, whyNotFetched, whyOldAttempt } from './objects/behindSource.ts';
-import { failureTime, keepsPods } from './objects/broken.ts';
-import { type FailedAttempt, failedAttemptOf, failedAttempts, type LastAttempt } from './objects/failedAttempt.ts';
+import { whyNotFetched } from './objects/behindSource.ts';
+import { countedFailure, keepsPods } from './objects/broken.ts';
+import {
+  attemptsSince,
+  BUILD_FAILED,
+  type FailedAttempt,
+  failedAttemptOf,
+  failedAttempts,
+  hasVersionInSpec,
+  type LastAttempt,
+  stalledOf,
+  succeededAt,
+  whyOldAttempt,
+} from './objects/fluxAttempts.ts';
 import type { HealthContext } from './objects/healthContext.ts';
-import { evaluatedHere, type Inventory, parseInventory } from './objects/inventory.ts';
-import { FAILED_KUSTOMIZATION } from './objects/kindHealth.ts';
+import { evaluatedHere, type Inventory, type InventoryResource, parseInventory } from './objects/inventory.ts';
 import { healthLine, listLines, type ObjectHealth } from './objects/resources.ts';
 
 interface OwnHealth {
-  /** `namespace/name`. */
+  /** `<kind> <namespace>/<name>`. */
   name: string;
   /** The verdict if all objects are healthy. */
   verdict: Verdict;
@@ -36,8 +43,10 @@ interface OwnHealth {
   failuresCountFrom: EpochMs;
   /** The time at which Flux had applied everything; undefined while it has not, or if the time is unknown. */
   applied: EpochMs | undefined;
-  /** Flux's last attempt, if it failed and may succeed when Flux repeats it. */
+  /** Flux's last attempt, if it failed. */
   failedAttempt?: FailedAttempt | undefined;
+  /** When Flux last applied it; Infinity if nothing has failed since. */
+  succeededAt?: EpochMs | undefined;
 }
 
 const NO_OBJECTS: Inventory = { resources: [], errors: [] };
@@ -45,17 +54,19 @@ const NO_OBJECTS: Inventory = { resources: [], errors: [] };
 /** The health of the Kustomization itself, before any of its objects is read. */
 export function ownHealth(observed: ObservedKustomization, context: HealthContext): OwnHealth {
   const { kustomization } = observed;
-  const name = refKey(identityOf(kustomization));
+  const name = `Kustomization ${refKey(identityOf(kustomization))}`;
   const revision = observedRevision(observed, context);
   const ready = readyOf(kustomization as FluxObject);
   const own = kstatusOf(kustomization, context.now);
-  const failedAttempt = revision.hasBegun ? failedAttemptOf(kustomization as FluxObject, context) : undefined;
-  if (revision.hasBegun && !failedAttempt && ready?.status === 'False' && FAILED_KUSTOMIZATION.has(ready.reason)) {
-    return unhealthyAlone(name, `${ready.reason}: ${ready.message}`, parseTime(ready.lastTransitionTime));
-  }
-  if (own.status === 'Failed') {
+  const { failedAttempt } = revision;
+  if (failedAttempt?.reason === BUILD_FAILED)
+    return unhealthyAlone(name, `${failedAttempt.reason}: ${failedAttempt.message}`, failedAttempt.at);
+  const stalled = stalledOf(kustomization as FluxObject);
+  if (stalled) {
     const more = ready?.message ? `: ${ready.message}` : '';
-    return unhealthyAlone(name, `${own.message}${more}`, failureTime(kustomization as FluxObject));
+    const failedAt = parseTime(stalled.lastTransitionTime);
+    const counted = countedFailure(failedAt, kustomization as FluxObject, context.cutoff, context.now);
+    return unhealthyAlone(name, `${stalled.message}${more}`, counted);
   }
 
   const isElsewhere = kustomization.spec?.kubeConfig !== undefined;
@@ -90,6 +101,7 @@ export function ownHealth(observed: ObservedKustomization, context: HealthContex
     failuresCountFrom,
     applied: isReady ? parseTime(ready.lastTransitionTime) : undefined,
     failedAttempt,
+    succeededAt: succeededAt(kustomization as FluxObject),
   };
 }
 
@@ -106,24 +118,31 @@ function unhealthyAlone(name: string, why: string, failedAt: EpochMs | undefined
 
 /** The verdict from the Kustomization itself and its objects. */
 export function verdictWith(objects: readonly ObjectHealth[], own: OwnHealth, context: HealthContext): Verdict {
-  const { name, failedAttempt, applied } = own;
-  const nested = objects.filter(({ resource }) => isKind(resource, KINDS.Kustomization));
+  const { name, failedAttempt } = own;
+  const keyOf = ({ kind, ...ref }: InventoryResource) => `${kind} ${refKey(ref)}`;
   const attempts: LastAttempt[] = [
-    { kustomization: name, failedAt: failedAttempt?.at, hasSucceeded: applied !== undefined },
-    ...nested.map(({ resource, failedAttempt, health }) => {
-      return { kustomization: refKey(resource), failedAt: failedAttempt, hasSucceeded: health === 'healthy' };
+    { object: name, failedAt: failedAttempt?.mayPass ? failedAttempt.at : undefined, succeededAt: own.succeededAt },
+    ...objects.map(({ resource, failedAttempt }) => {
+      const succeeded = resource.object && succeededAt(resource.object);
+      return { object: keyOf(resource), failedAt: failedAttempt, succeededAt: succeeded };
     }),
   ];
   const { firstFailures, failedAgain } = failedAttempts(attempts, context);
-  const counted = objects.map((each) => {
-    const isRepeated = each.failedAttempt !== undefined && !failedAgain.has(refKey(each.resource));
-    return isRepeated ? { ...each, health: 'pending' as const } : each;
+  const counted = withCountedFailures(objects, own, context).map((each) => {
+    const mayPass = each.failedAttempt !== undefined && !failedAgain.has(keyOf(each.resource));
+    return mayPass ? { ...each, health: 'pending' as const } : each;
   });
   const verdict = verdictOf(counted, own, context);
-  if (!failedAttempt || !failedAgain.has(name) || verdict.health === 'Unhealthy') return { ...verdict, firstFailures };
-  const { reason, message, at } = failedAttempt;
+  const hasFailed = failedAttempt && (!failedAttempt.mayPass || failedAgain.has(name));
+  if (!hasFailed || verdict.health === 'Unhealthy') return { ...verdict, firstFailures };
+  const { reason, message, at, mayPass } = failedAttempt;
+  // Flux gives up at once if an object had failed before, such as before a retry. Here it may recover.
+  const mayRecover = counted.some(
+    ({ health, failedAt }) => health === 'unhealthy' && failedAt !== undefined && failedAt < (context.cutoff ?? 0),
+  );
+  if (reason === 'HealthCheckFailed' && mayRecover) return { ...verdict, firstFailures };
   // Flux waits for workloads until its timeout. Here those that are scaled or moved may take longer.
-  if (reason === 'HealthCheckFailed' && areWorkloadsPending(counted))
+  if (mayPass && at !== undefined && reason === 'HealthCheckFailed' && areWorkloadsPending(counted))
     return { ...verdict, firstFailures: new Map([...firstFailures, [name, at]]) };
   return { ...unhealthyAlone(name, `${reason}: ${message}`, at).verdict, firstFailures };
 }
@@ -169,7 +188,17 @@ function verdictOf(
   if (pending.length > 0) {
     const resources = `Pending resources: ${listLines(pending.map(healthLine))}`;
     const message = withErrors(failedAttempt ? `${verdict.message}. ${resources}` : resources);
-    return { health: 'Pending', message, waitsForEvent };
+    // Only Flux's work is awaited, there as here.
+    const isQuiet = missing.length + errors.length === 0 && pending.every(({ work }) => work !== undefined);
+    const isRepeated = pending.every(({ work }) => work === 'repeats');
+    const isHealthy = verdict.health === 'Healthy';
+    return {
+      health: 'Pending',
+      message,
+      waitsForEvent,
+      isSteady: isQuiet && (isHealthy || isSteady),
+      isRepeat: isQuiet && isRepeated && (isHealthy || isRepeat),
+    };
   }
   // A repeated reconciliation keeps the status, but inputs that couldn't be read are still unknown.
   if (verdict.health !== 'Healthy' && !(isRepeat && errors.length > 0)) {
@@ -189,6 +218,21 @@ function verdictOf(
 /** Whether nothing has changed what the object runs since this time, as far as that is known. */
 function isUnchanged({ changed }: ObjectHealth, since: EpochMs): boolean {
   return changed !== undefined && changed < since;
+}
+
+/** The objects with the times from which their failures count. One that is overdue has no more changes to wait for. */
+function withCountedFailures(
+  objects: readonly ObjectHealth[],
+  { failuresCountFrom }: OwnHealth,
+  { now, cutoff, healthyUntil }: HealthContext,
+): ObjectHealth[] {
+  if (cutoff === undefined || healthyUntil !== undefined) return [...objects];
+  const since = Math.max(cutoff, failuresCountFrom);
+  return objects.map((each) => {
+    const failedAt = countedFailure(each.failedAt, each.resource.object, since, now);
+    if (each.health !== 'unhealthy' || failedAt === each.failedAt) return each;
+    return { ...each, failedAt, changed: undefined };
+  });
 }
 
 // Whether the objects' health is that of the revision that should run now, or of an older one. The Go controller does
@@ -216,6 +260,8 @@ interface Revision {
   failuresCountFrom: EpochMs;
   /** Whether no event ends the wait: changes of a source trigger no sync, nor does the time since a failed build. */
   waitsForTime?: boolean;
+  /** Flux's last attempt since the deployment, if it has failed. */
+  failedAttempt?: FailedAttempt | undefined;
 }
 
 function observedRevision(
@@ -227,21 +273,27 @@ function observedRevision(
   const ownOld = whyOldDeployment(kustomization as FluxObject, rollouts);
   const sourceOld = source && whyOldDeployment(source, rollouts);
   const ofSource = ownOld === undefined ? (sourceOld ?? (source && whyNotFetched(source))) : undefined;
-  const behind = ownOld ?? ofSource ?? whyReadyIsOld(kustomization) ?? whyNotAttempted(kustomization, artifact);
+  const notReached = ownOld ?? ofSource ?? whyReadyIsOld(kustomization);
+  const behind = notReached ?? whyNotAttempted(kustomization, artifact);
   const notBegun = behind ?? whyOldAttempt(kustomization as FluxObject, context);
-  if (notBegun !== undefined) {
+  const starts = attemptsSince(kustomization as FluxObject, context);
+  // The spec has the version, and with many commits the newest one may never be attempted.
+  const hasAttempts = notReached === undefined && hasVersionInSpec(kustomization as FluxObject) && starts.length > 0;
+  if (notBegun !== undefined && !hasAttempts) {
     const isFirst = (ownOld ?? sourceOld) === undefined && neverSucceeded(kustomization);
     const failuresCountFrom = isFirst ? 0 : Number.POSITIVE_INFINITY;
     const ready = readyOf(kustomization as FluxObject);
     const waitsForTime = ofSource !== undefined || (behind === undefined && ready?.reason === BUILD_FAILED);
     return { waiting: notBegun, hasBegun: false, failuresCountFrom, waitsForTime };
   }
-  const waiting =
+  const failedAttempt = failedAttemptOf(kustomization as FluxObject, context);
+  const applying =
     artifact !== undefined && applied !== artifact
       ? `revision ${artifact} is being applied, ${applied ?? 'nothing'} was applied before`
       : whyGenerationIsOld(kustomization, kustomization.status?.observedGeneration);
-  if (waiting === undefined) return { hasBegun: true, failuresCountFrom: 0 };
-  return { waiting, hasBegun: true, failuresCountFrom: firstAttempt(kustomization, artifact, context.cutoff ?? 0) };
+  const waiting = notBegun ?? applying;
+  if (waiting === undefined) return { hasBegun: true, failuresCountFrom: 0, failedAttempt };
+  return { waiting, hasBegun: true, failuresCountFrom: firstAttempt(kustomization, starts), failedAttempt };
 }
 
 /** Whether a Rollout has deployed a version into the Kustomization or its source that it had deployed before. */
@@ -303,25 +355,14 @@ function whyGenerationIsOld({ kind, metadata, spec }: Kustomization, seen: numbe
 const NOTHING_APPLIED: readonly string[] = ['DependencyNotReady', 'ArtifactFailed'];
 
 /**
- * The start of Flux's first attempt at the revision since the deployment, from `status.history` of Flux 2.7; without
- * it, of the attempt that runs, or the end of the last one. Infinity if that has applied nothing. Trap: the time of
- * Ready changes with each attempt, that of Reconciling with each step of an attempt.
+ * The start of Flux's first attempt since the deployment, from its history; without that, of the attempt that runs, or
+ * the end of the last one. Infinity if that has applied nothing. Trap: the time of Ready changes with each attempt, and
+ * that of Reconciling with each step of an attempt.
  */
-function firstAttempt(kustomization: Kustomization, revision: string | undefined, cutoff: EpochMs): EpochMs {
+function firstAttempt(kustomization: Kustomization, starts: readonly EpochMs[]): EpochMs {
   const ready = readyOf(kustomization as FluxObject);
-  // Attempts at the spec before may have had the same revision, as while a Gate held the deployment.
-  const isSpecNew = whyGenerationIsOld(kustomization, kustomization.status?.observedGeneration) !== undefined;
-  const changed = isSpecNew ? (lastSpecChange(kustomization) ?? 0) : 0;
-  const history = fieldAt(kustomization, ['status', 'history']);
-  const starts = (Array.isArray(history) ? history : []).flatMap((entry) => {
-    const ended = parseTime(stringAt(entry, ['firstReconciled']));
-    const took = parseDuration(stringAt(entry, ['lastReconciledDuration']));
-    const isOfRevision = stringAt(entry, ['metadata', 'revision']) === revision;
-    return isOfRevision && ended !== undefined && took !== undefined ? [ended - took] : [];
-  });
-  const isOfThis = (at: EpochMs) => at > cutoff && at >= changed;
   const last = NOTHING_APPLIED.includes(ready?.reason ?? '')
     ? Number.POSITIVE_INFINITY
     : parseTime(ready?.lastTransitionTime);
-  return earliestTime([...starts.filter(isOfThis), last]) ?? 0;
+  return earliestTime([...starts, last]) ?? 0;
 }

@@ -45,6 +45,14 @@ export function groupOf(apiVersion: string): string {
   return slash < 0 ? '' : apiVersion.slice(0, slash);
 }
 
+/** Whether the object has this kind, in any version. */
+export function isKind(
+  { apiVersion, kind }: { apiVersion: string; kind: string },
+  known: { group: string; kind: string },
+): boolean {
+  return kind === known.kind && groupOf(apiVersion) === known.group;
+}
+
 /**
  * The parts of a list in an annotation, `a, ns/b`, trimmed; undefined if there are more than the limit.
  * An annotation may have 256 kB.

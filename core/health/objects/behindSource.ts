@@ -7,9 +7,8 @@
 import type { FluxObject } from '../../../api/flux.ts';
 import { KINDS } from '../../../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
-import { fieldAt, type LooseCondition, readyOf, stringAt } from '../../kstatus/fields.ts';
-import { parseDuration } from '../../kube/duration.ts';
-import { groupOf, refKey } from '../../kube/names.ts';
+import { fieldAt, stringAt } from '../../kstatus/fields.ts';
+import { groupOf, isKind, refKey } from '../../kube/names.ts';
 import { latestTime, parseTime } from '../../kube/time.ts';
 import { lastSpecChange } from '../../kube/writers.ts';
 import {
@@ -21,18 +20,10 @@ import {
   sourceOf,
 } from '../../managedField/source.ts';
 import { keepsPods } from './broken.ts';
-import type { HealthContext } from './healthContext.ts';
 import type { InventoryResource } from './inventory.ts';
 
 const ARGO_ROLLOUT = { group: 'argoproj.io', kind: 'Rollout' };
 const CANARY = { group: 'flagger.app', kind: 'Canary' };
-
-export function isKind(
-  { apiVersion, kind }: Pick<AnyObject, 'apiVersion' | 'kind'>,
-  known: { group: string; kind: string },
-): boolean {
-  return kind === known.kind && groupOf(apiVersion) === known.group;
-}
 
 /** Objects by kind, namespace and name. */
 export type KnownObjects = ReadonlyMap<string, AnyObject>;
@@ -162,54 +153,4 @@ function whyNotPromoted(object: AnyObject, known: KnownObjects): string | undefi
 function imagesOf(workload: AnyObject | undefined): string | undefined {
   const containers = fieldAt(workload, ['spec', 'template', 'spec', 'containers']);
   return Array.isArray(containers) ? containers.map((each) => stringAt(each, ['image'])).join() : undefined;
-}
-
-// Flux's attempts at a Kustomization from before a deployment. Flux ends an attempt whatever is deployed meanwhile, and
-// its conditions get the stored generation (docs/facts.md, F13). With `wait: true` that takes minutes.
-
-/** Why the attempt, running or failed, may have begun before the deployment; undefined if nothing shows that. */
-export function whyOldAttempt(kustomization: AnyObject, context: HealthContext): string | undefined {
-  const { cutoff } = context;
-  const ready = readyOf(kustomization);
-  const isReconciling = ready?.status === 'Unknown';
-  const began = isReconciling ? parseTime(ready.lastTransitionTime) : failedAttemptBegan(kustomization, ready, context);
-  // Stored times have whole seconds.
-  if (cutoff === undefined || began === undefined || began + 1000 > cutoff) return undefined;
-  if (isReconciling) return 'Flux is still applying what it had before the deployment';
-  const maybe = began === Number.NEGATIVE_INFINITY ? 'may have begun' : 'began';
-  return `the failed attempt ${maybe} before the deployment`;
-}
-
-/**
- * The delay from the Ready condition until kustomize-controller writes its history, or begins the next attempt, because
- * the deployment has changed the spec or the source.
- */
-const HISTORY_DELAY_MS = 10_000;
-/** A build that began before a deployment fails within this time of it. Later failures count at once. */
-const LONGEST_BUILD_MS = 60_000;
-/** The failure that kustomize-controller never has in its history, and those that it has. */
-export const BUILD_FAILED = 'BuildFailed';
-const IN_HISTORY: readonly string[] = ['ReconciliationFailed', 'HealthCheckFailed'];
-
-/**
- * The start of the failed attempt, from `status.history` of Flux 2.7; -Infinity until the history has it. It never has
- * a failed build: the start of one is unknown once the next attempt would have begun.
- */
-function failedAttemptBegan(
-  kustomization: AnyObject,
-  ready: LooseCondition | undefined,
-  { cutoff = Number.NEGATIVE_INFINITY, now }: HealthContext,
-): EpochMs | undefined {
-  const failed = parseTime(ready?.lastTransitionTime);
-  if (ready?.status !== 'False' || failed === undefined) return undefined;
-  const untilKnown = now - failed < HISTORY_DELAY_MS ? Number.NEGATIVE_INFINITY : undefined;
-  if (ready.reason === BUILD_FAILED) return failed < cutoff + LONGEST_BUILD_MS ? untilKnown : undefined;
-  if (!IN_HISTORY.includes(ready.reason)) return undefined;
-  const entry = fieldAt(kustomization, ['status', 'history', 0]);
-  if (entry === undefined) return undefined;
-  const ended = parseTime(stringAt(entry, ['lastReconciled']));
-  const took = parseDuration(stringAt(entry, ['lastReconciledDuration']));
-  const isOfThis = stringAt(entry, ['lastReconciledStatus']) === ready.reason;
-  if (!isOfThis || ended === undefined || ended + 1000 < failed) return untilKnown;
-  return took === undefined ? undefined : ended - took;
 }

@@ -42,8 +42,24 @@ export function brokenWorkload(object: AnyObject, context: HealthContext): Broke
 /** The default of `spec.progressDeadlineSeconds`. Only Deployments have the field. */
 const PROGRESS_DEADLINE_SECONDS = 600;
 
-function progressDeadlineMs(workload: AnyObject): number {
+function progressDeadlineMs(workload: AnyObject | undefined): number {
   return (numberAt(workload, ['spec', 'progressDeadlineSeconds']) ?? PROGRESS_DEADLINE_SECONDS) * 1000;
+}
+
+/**
+ * The time from which a failure counts for a deployment. An object that had failed before, such as before a retry, may
+ * recover: it counts if it has not by its deadline.
+ * @param since when Flux began with the deployment; undefined without one
+ */
+export function countedFailure(
+  failedAt: EpochMs | undefined,
+  object: AnyObject | undefined,
+  since: EpochMs | undefined,
+  now: EpochMs,
+): EpochMs | undefined {
+  if (failedAt === undefined || since === undefined || failedAt > since) return failedAt;
+  const deadline = since + progressDeadlineMs(object);
+  return deadline <= now ? deadline : failedAt;
 }
 
 /** The progress that a workload owes that is not complete. */

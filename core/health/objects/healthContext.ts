@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../../api/kubernetes.ts';
 
-/** The first failed attempt of each Kustomization, by `namespace/name`, since Flux last applied it. */
+/** The first failed attempt at each object, by `<kind> <namespace>/<name>`, since Flux last applied it. */
 export type FirstFailures = ReadonlyMap<string, EpochMs>;
 
 /** The inputs of the health of a Kustomization and of each of its objects, besides their own fields. */

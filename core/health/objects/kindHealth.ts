@@ -2,6 +2,7 @@
  * Rules for the kinds whose health kstatus gets wrong: kstatus doesn't read their status, or reports their failures as
  * progress.
  */
+import type { FluxObject } from '../../../api/flux.ts';
 import type { AnyObject } from '../../../api/kubernetes.ts';
 import {
   conditionsOf,
@@ -18,31 +19,9 @@ import { parseDuration } from '../../kube/duration.ts';
 import { isMap } from '../../kube/json.ts';
 import { groupOf } from '../../kube/names.ts';
 import { parseTime } from '../../kube/time.ts';
-import { whyOldAttempt } from './behindSource.ts';
+import { isCurrent } from '../../managedField/source.ts';
+import { failedAttemptOf, stalledOf } from './fluxAttempts.ts';
 import type { HealthContext } from './healthContext.ts';
-
-// The reasons of Flux's Ready=False that show that the version does not work. Flux retries all of them. The others
-// (DependencyNotReady, ArtifactFailed, PruneFailed and future ones) only show that the version is not applied yet.
-// Source: the reasons in the APIs of kustomize-controller (v1) and helm-controller (v2).
-
-/**
- * Failure reasons of kustomize-controller. HealthCheckFailed is Flux's own verdict, with healthCheckExprs if there are
- * any.
- */
-export const FAILED_KUSTOMIZATION: ReadonlySet<string> = new Set([
-  'BuildFailed',
-  'ReconciliationFailed',
-  'HealthCheckFailed',
-]);
-
-/** Failure reasons of helm-controller. */
-const FAILED_HELM_RELEASE: ReadonlySet<string> = new Set([
-  'InstallFailed',
-  'UpgradeFailed',
-  'TestFailed',
-  'RollbackFailed',
-  'UninstallFailed',
-]);
 
 /** The health of one kind; undefined if kstatus decides. */
 type Rule = (object: AnyObject, context: HealthContext) => KStatus | undefined;
@@ -50,7 +29,7 @@ type Rule = (object: AnyObject, context: HealthContext) => KStatus | undefined;
 /** Rules by `group/Kind`, for all versions. */
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['helm.toolkit.fluxcd.io/HelmRelease', helmReleaseStatus],
-  ['kustomize.toolkit.fluxcd.io/Kustomization', fluxRule(FAILED_KUSTOMIZATION)],
+  ['kustomize.toolkit.fluxcd.io/Kustomization', fluxStatus],
   ['gating.toolkit.fluxcd.io/Gate', closedGateStatus],
   ['kuberik.com/RolloutGate', closedGateStatus],
   ['/Pod', podStatus],
@@ -138,38 +117,22 @@ function hasReady(object: AnyObject): boolean {
 }
 
 /**
- * The rule for a Flux kind. While Flux retries after a failure, it also sets Reconciling, which kstatus would report as
- * progress. A failure of an attempt at an older spec may have the present generation (docs/facts.md, F13).
+ * The status of a Kustomization or HelmRelease whose last attempt has failed. While Flux retries after a failure, it
+ * also sets Reconciling, which kstatus would report as progress.
  */
-function fluxRule(reasons: ReadonlySet<string>): Rule {
-  return (object, context) => {
-    const ready = readyOf(object);
-    if (ready?.status !== 'False' || !reasons.has(ready.reason)) return undefined;
-    const { generation } = object.metadata;
-    if (generation !== undefined && (ready.observedGeneration ?? generation) !== generation) return undefined;
-    // Of HelmReleases only.
-    const attempted = numberAt(object, ['status', 'lastAttemptedGeneration']) ?? generation;
-    if (attempted !== generation || whyOldAttempt(object, context) !== undefined) return undefined;
-    return failed(`${ready.reason}: ${ready.message}`);
-  };
+function fluxStatus(object: AnyObject, context: HealthContext): KStatus | undefined {
+  const stalled = stalledOf(object);
+  const failure = failedAttemptOf(object, context) ?? stalled;
+  return failure && failed(`${failure.reason}: ${failure.message}`);
 }
 
-const helmReleaseFailed = fluxRule(FAILED_HELM_RELEASE);
-/** Conditions that still have a failure after its remediation, when Ready has the remediation's reason. */
-const HELM_FAILURES = ['Released', 'TestSuccess'];
-
-/**
- * The status of a HelmRelease. Remediated stays True while Helm tries the next version, with Ready Unknown: only Ready
- * shows whether the newest version was rolled back. `UninstallSucceeded` without a remediation belongs to a release
- * that moves.
- */
+/** The status of a HelmRelease: helm-controller also sets Reconciling while it checks a release that is ready. */
 function helmReleaseStatus(object: AnyObject, context: HealthContext): KStatus | undefined {
-  const conditions = conditionsOf(object);
-  const remediated = conditions.find(({ type, status }) => type === 'Remediated' && status === 'True');
-  const takenBack = remediated && fluxRule(new Set([remediated.reason]))(object, context);
-  if (!takenBack) return helmReleaseFailed(object, context);
-  const cause = conditions.find(({ type, status }) => HELM_FAILURES.includes(type) && status === 'False');
-  return cause ? failed(`${cause.reason}: ${cause.message} (${takenBack.message})`) : takenBack;
+  const { generation } = object.metadata;
+  const ready = readyOf(object);
+  const isReady =
+    ready?.status === 'True' && ready.observedGeneration === generation && isCurrent(object as FluxObject);
+  return isReady ? current('Resource is Ready') : fluxStatus(object, context);
 }
 
 /** The status of a closed Gate: complete, although kstatus finds it not ready. */

@@ -2,11 +2,11 @@
 import { KINDS } from '../../../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { fieldAt } from '../../kstatus/fields.ts';
-import { groupOf, refKey } from '../../kube/names.ts';
+import { groupOf, isKind, refKey } from '../../kube/names.ts';
 import { MAX_LISTED } from '../../text/firstFew.ts';
-import { isKind, type KnownObjects, knownObjects, lastChange, whyBehindSource } from './behindSource.ts';
+import { type KnownObjects, knownObjects, lastChange, whyBehindSource } from './behindSource.ts';
 import { brokenWorkload, deletedSince, failureTime, keepsPods, type Unfinished, unfinishedWorkload } from './broken.ts';
-import { failedAttemptOf } from './failedAttempt.ts';
+import { failedAttemptOf, workOf } from './fluxAttempts.ts';
 import type { HealthContext } from './healthContext.ts';
 import { type InventoryResource, parseInventory } from './inventory.ts';
 import { healthOf } from './kindHealth.ts';
@@ -28,8 +28,10 @@ interface Health {
   failedAt?: EpochMs | undefined;
   /** The last change of what it runs, if it may count as unhealthy and that is known. */
   changed?: EpochMs | undefined;
-  /** The time of Flux's failed attempt, if it is a Kustomization that failed only by one. */
+  /** The time of Flux's failed attempt, if it failed only by one that may pass. */
   failedAttempt?: EpochMs | undefined;
+  /** Flux's work, if it is a Kustomization that is pending only for that. */
+  work?: 'applies' | 'repeats' | undefined;
   /** When it was last seen complete, if it failed only by having too few Pods since. */
   seenComplete?: EpochMs;
   /** The progress that it owes, if it is a workload whose deadline is over. A Pod that crashes makes it unhealthy. */
@@ -71,7 +73,8 @@ function healthOfObject(object: AnyObject, known: KnownObjects, context: HealthC
   if (status === 'InProgress') {
     const broken = brokenWorkload(object, context);
     const changed = lastChange(object, known);
-    if (!broken) return { health: 'pending', why, unfinished: unfinishedWorkload(object, context), changed };
+    if (!broken)
+      return { health: 'pending', why, unfinished: unfinishedWorkload(object, context), changed, work: workOf(object) };
     const { failedAt, seenComplete } = broken;
     return {
       health: 'unhealthy',
@@ -84,7 +87,8 @@ function healthOfObject(object: AnyObject, known: KnownObjects, context: HealthC
   const behind = whyBehindSource(object, status === 'Current' ? 'runs' : 'tried', known);
   if (behind !== undefined) return { health: 'pending', why: behind };
   if (status === 'Current') return { health: 'healthy', why };
-  const failedAttempt = isKind(object, KINDS.Kustomization) ? failedAttemptOf(object, context)?.at : undefined;
+  const attempt = failedAttemptOf(object, context);
+  const failedAttempt = attempt?.mayPass ? attempt.at : undefined;
   const changed = lastChange(object, known);
   return { health: 'unhealthy', why, failedAt: failureTime(object), failedAttempt, changed };
 }

@@ -45,7 +45,11 @@ const failed = (of: ObservedResource, reason: string, attempt: object): Observed
   return { ...of, object: { ...of.object!, status: { ...of.object!.status, conditions, ...attempt } } };
 };
 const upgradeOf = (revision?: string) =>
-  failed(release(digest(OLD)), 'UpgradeFailed', { lastAttemptedRevisionDigest: revision && digest(revision) });
+  failed(release(digest(OLD)), 'UpgradeFailed', {
+    lastAttemptedRevision: '1',
+    lastAttemptedRevisionDigest: revision && digest(revision),
+    history: [{ status: 'failed', chartVersion: '1', lastDeployed: '2026-01-02T11:58:00Z' }],
+  });
 const notFetched = { ...chart, object: { ...chart.object!, metadata: { ...chart.object!.metadata, generation: 2 } } };
 
 const GIT = { old: 'v1.0.0@sha1:aaa', new: 'v1.1.0@sha1:bbb' };

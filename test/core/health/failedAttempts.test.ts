@@ -52,7 +52,10 @@ interface Row extends Omit<Case, 'name' | 'expected' | 'firstFailures'> {
 }
 
 const failures = (web: string | undefined, part: string | undefined): FirstFailures =>
-  new Map([...(web ? [['demo/web', ms(web)] as const] : []), ...(part ? [['demo/part', ms(part)] as const] : [])]);
+  new Map([
+    ...(web ? [['Kustomization demo/web', ms(web)] as const] : []),
+    ...(part ? [['Kustomization demo/part', ms(part)] as const] : []),
+  ]);
 const verdictOf = ({ first, firstOfPart, health: _, next: __, nextOfPart: ___, ...row }: Row) =>
   evaluated({ ...row, firstFailures: failures(first, firstOfPart) }).result;
 
@@ -213,7 +216,7 @@ it('names what ends the wait if it is suspended', () => {
 });
 
 it('is in the status until Flux has applied the Kustomization, also while it can’t be read', () => {
-  const failed = [{ kustomization: 'demo/web', first: at('11:55:00') }];
+  const failed = [{ object: 'Kustomization demo/web', first: at('11:55:00') }];
   const next = (verdict: Verdict, failedAttempts?: typeof failed) =>
     statusAfter({ status: 'Pending', ...(failedAttempts && { failedAttempts }) }, verdict, ms('12:00:00'))
       .failedAttempts;

@@ -77,7 +77,7 @@ const CASES: Record<string, Case[]> = {
     on('BuildFailed', fluxFailed('BuildFailed: no such file'), { kustomization: failing('BuildFailed') }),
     on('ReconciliationFailed again', fluxFailed('ReconciliationFailed: no such file'), {
       kustomization: failing('ReconciliationFailed'),
-      firstFailures: new Map([['demo/web', ms('11:53:00')]]),
+      firstFailures: new Map([['Kustomization demo/web', ms('11:53:00')]]),
     }),
     on('of the generation before', notBegun('Kustomization generation is 2, but latest observed generation is 1'), {
       kustomization: failing('BuildFailed', {

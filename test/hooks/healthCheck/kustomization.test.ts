@@ -87,7 +87,7 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
     const first = await healthAt({ status: 'Healthy', lastChangeTime: at('11:00:00') }, '11:59:58', '12:00:00');
     expect(first).toMatchObject({
       status: 'Pending',
-      failedAttempts: [{ kustomization: 'demo/test-kustomization', first: at('11:59:58') }],
+      failedAttempts: [{ object: 'Kustomization demo/test-kustomization', first: at('11:59:58') }],
     });
     expect(await healthAt(first, '11:59:58', '12:09:00')).toBeUndefined();
     const second = await healthAt(first, '12:10:00', '12:10:01');
