@@ -46,7 +46,7 @@ export const STEPS: Record<string, Step> = {
     for (let i = 0; i < count; i++) await STEPS.rolloutGate!(cluster, { name: `gate-${i}`, passing: false });
   },
   /** Another Rollout, with `spec` and status. */
-  stage: (cluster, { name, namespace = NAMESPACE, annotations, spec = {}, ...status }: Data) =>
+  upstream: (cluster, { name, namespace = NAMESPACE, annotations, spec = {}, ...status }: Data) =>
     cluster.seed(objectOf('Rollout', { metadata: { name, namespace, annotations }, spec, status } as never)),
   /** A Flux object bound to the Rollout, by its FluxBinding. */
   bind: (cluster, { name, kind = 'Kustomization', gates }: Data) => {
