@@ -20,14 +20,14 @@ import { sameJson } from '../kube/json.ts';
 import { refKey, without } from '../kube/names.ts';
 import { earliestTime, parseTime, secondsUntil } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
-import { parseDeployments } from '../managedField/deployment.ts';
+import { formatDeployments, parseDeployments } from '../managedField/deployment.ts';
 import { readManagedField } from '../managedField/managedFields.ts';
 import type { ObjectGates } from '../objectGates/objectGates.ts';
 import { awaitedApply, currentWait, mayRequestApply, reconcileRequest, resumedAloneAt } from '../suspension/applier.ts';
 import { hasEverReconciled } from '../suspension/bypassGrant.ts';
 import { withGateCondition } from '../suspension/gateConditions.ts';
 import { fitsGates, stateByRollouts } from '../suspension/requestedState.ts';
-import { carries, TRACKING_KIND } from './appliedDeployment.ts';
+import { TRACKING_KIND } from './appliedDeployment.ts';
 import {
   type BindingGates,
   gatesOfReport,
@@ -212,10 +212,11 @@ export function deploymentTrigger(
   status: FluxBindingStatus | undefined,
   now: EpochMs,
 ): string | undefined {
-  if (!status?.deployed || isHeldByGates(status)) return undefined;
+  if (!status || isHeldByGates(status)) return undefined;
   const bypassing = status.bypassing ?? [];
   if (bypassing.length > 0 && !hasEverReconciled(object)) return undefined;
-  const carried = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
+  const stored = object.metadata.annotations?.[DEPLOYED];
+  const carried = parseDeployments(stored);
   const maySet = ({ state, rollout }: ManagedFieldState) =>
     state !== 'Missing' && (bypassing.length === 0 || bypassing.some((deployment) => deployment.rollout === rollout));
   const fields = (status.fields ?? []).filter(maySet);
@@ -227,8 +228,8 @@ export function deploymentTrigger(
         field.rollout === rollout && field.writeBack !== undefined && readManagedField(object, field) !== version,
     );
   if (wanted.some((deployment) => isNewer(deployment, carried) && !awaitsGit(deployment))) return status.deployed;
-  if (!fields.some((field) => hasDrifted(object, field, wanted, carried))) return undefined;
-  return triggerValue(object.metadata.annotations?.[DEPLOYED], status.deployed, DEPLOYED_MINUTE_MARK, now);
+  if (!fields.some((field) => hasDrifted(object, field, carried))) return undefined;
+  return triggerValue(stored, formatDeployments(carried), DEPLOYED_MINUTE_MARK, now);
 }
 
 /** Makes the minute in the annotation DEPLOYED an entry that names no deployment. */
@@ -256,14 +257,7 @@ function isNewer(wanted: DeploymentRef, carried: readonly DeploymentRef[]): bool
 }
 
 /** Whether the object has the annotation without the value: a client wrote it while the webhook was down. */
-function hasDrifted(
-  object: FluxObject,
-  field: ManagedFieldState,
-  wanted: readonly DeploymentRef[],
-  carried: readonly DeploymentRef[],
-): boolean {
-  const deployment = wanted.find(({ rollout }) => rollout === field.rollout);
-  return (
-    deployment !== undefined && carries(carried, deployment) && readManagedField(object, field) !== deployment.version
-  );
+function hasDrifted(object: FluxObject, field: ManagedFieldState, carried: readonly DeploymentRef[]): boolean {
+  const deployment = carried.find(({ rollout }) => rollout === field.rollout);
+  return deployment !== undefined && readManagedField(object, field) !== deployment.version;
 }

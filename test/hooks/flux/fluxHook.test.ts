@@ -114,6 +114,14 @@ describe('the Flux decorator', () => {
       expect(await answerTo(at(2, '1.1.0'))).toMatchObject({ annotations: { [DEPLOYED]: renewed } });
     });
 
+    it('triggers it while the source is still fetching the next deployment', async () => {
+      const object = kustomization({ deployed: at(2, '1.1.0'), substitute: { APP: '0.9.0' } });
+      const [binding] = (await decorate(object)).attachments as FluxBinding[];
+      const { deployed: awaits, ...status } = follows(at(3, '1.2.0'));
+      const answer = await decorate(object, { ...binding!, status: { ...status, source: { awaits } } });
+      expect(answer.annotations).toMatchObject({ [DEPLOYED]: renewed });
+    });
+
     it('triggers it once a minute while the API server does not call it', async () => {
       const { annotations, resyncAfterSeconds } = await answerTo(renewed);
       expect([annotations, resyncAfterSeconds]).toEqual([undefined, 10]);
