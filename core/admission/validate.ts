@@ -3,12 +3,13 @@
  * decided.
  * Also decides whether an object may be deleted.
  */
-import { ARTIFACT, AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
+import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
 import { isSystemDeleter } from '../kube/users.ts';
@@ -18,6 +19,7 @@ import {
   deploymentText,
   isSetByGit,
   parseDeployments,
+  setByGit,
 } from '../managedField/deployment.ts';
 import { fieldKey, fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
 import { bypassText, type Denial, subjectOf } from '../objectGates/gateTexts.ts';
@@ -152,7 +154,8 @@ function verifyManagedFields(
   rollouts: ReadonlyMap<string, Rollout>,
   now: EpochMs,
 ): { text: string; hint: string }[] {
-  const deployments = deploymentsOn(object);
+  const [deployments, stored] = [object, oldObject].map((each) => each && deploymentsOn(each));
+  const byGit = setByGit(object.metadata.annotations?.[DEPLOYED]);
   // The variables of an atomic update follow the source, which may have an earlier deployment, or none yet.
   const isAtomic = object.metadata.annotations?.[ARTIFACT] !== undefined;
   const oldKeys = new Set(oldObject ? managedFieldsOf(oldObject).fields.map(fieldKey) : []);
@@ -160,20 +163,26 @@ function verifyManagedFields(
     const rollout = rollouts.get(field.rollout);
     const head = deploymentOf(rollout);
     const value = readManagedField(object, field);
-    if (!head || value === head.version || isSetByGit(rollout)) return [];
-    const carried = deployments.get(field.rollout);
+    if (value === head?.version || isSetByGit(rollout) || byGit.has(field.rollout)) return [];
+    const carried = deployments?.get(field.rollout);
     const before = deploymentOf(rollout, 1);
-    const isKept = oldObject !== undefined && value === readManagedField(oldObject, field);
-    if (isAtomic && (isKept || (carried && value === carried.version && isEarlier(carried, rollout)))) return [];
+    const isKept =
+      oldObject !== undefined &&
+      value === readManagedField(oldObject, field) &&
+      sameJson(carried, stored?.get(field.rollout));
+    // Our mutating webhook leaves field and annotation as they are, or sets both.
+    const isOurs = isKept || carried === undefined || value === carried.version;
+    if (isOurs && !head) return [];
+    if (isOurs && isAtomic && (isKept || (carried && isEarlier(carried, rollout)))) return [];
     if (before && carried?.id === before.id && carried.uid === before.uid && value === before.version) return [];
     const committed = parseTime(rollout?.status?.history?.[0]?.timestamp) ?? 0;
-    if (now - committed < BETWEEN_CALLS_MS && (before === undefined || isKept)) return [];
+    if (isOurs && now - committed < BETWEEN_CALLS_MS && (before === undefined || isKept)) return [];
     const [path, by] = [fieldPath(field).join('.'), `Rollout '${field.rollout}'`];
     // Our mutating webhook writes the deployment into the annotation of each object that it sees bound.
     const wasBound = carried !== undefined || oldKeys.has(fieldKey(field));
     if (!wasBound) return { text: `another mutating webhook bound ${path} to ${by} too late`, hint: CALL_BEFORE };
     const change = value === undefined ? `removed ${path}` : `set ${path} to '${value}'`;
-    const text = `another mutating webhook ${change}; ${by} has deployed '${head.version}'`;
+    const text = `another mutating webhook ${change}; ${by} has deployed '${(head ?? carried)?.version}'`;
     return { text, hint: exclude('field').text };
   });
 }

@@ -308,6 +308,12 @@ describe('validating', () => {
     ],
     ['a first deployment that came between the two calls', kustomization({ substitute: { APP: '6' } }), [first]],
     [
+      'another value than that of a first deployment, however young it is',
+      kustomization({ ...at(1, '1.1.0'), substitute: { APP: '6' } }),
+      [first],
+      /another mutating webhook set .* to '6'; Rollout 'my-app' has deployed '1\.1\.0'/,
+    ],
+    [
       'a first deployment of an hour ago',
       kustomization({ substitute: { APP: '6' } }),
       [rollout('my-app', '1')],

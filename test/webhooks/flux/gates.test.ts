@@ -343,6 +343,25 @@ describe('validating', () => {
     expect(answer.allowed).toBe(!denied);
   });
 
+  it.each([
+    ['a version that another webhook set while the Gate closed between the two calls', '6', false],
+    ['the version that ours set while the Gate closed', '1.1.0', true],
+  ])('%s', async (_, APP, isAllowed) => {
+    const at = (id: number, version: string, substitute: Record<string, string>) =>
+      kustomization({
+        annotations: {
+          'gate.fluxcd.io/gates': 'freeze',
+          'gate.fluxcd.io/state': 'open',
+          'rollout.kuberik.com/substitute.APP.from': 'my-app',
+        },
+        deployed: deployment('my-app', id, version),
+        substitute,
+      });
+    const write = { object: at(2, '1.1.0', { APP }), oldObject: at(1, '1.0.0', { APP: '1.0.0' }) };
+    const answer = await send(validateFlux, write, { objects: [closed, rollout('my-app', '1.1.0', '1.0.0')] });
+    expect(answer.allowed).toBe(isAllowed);
+  });
+
   it('labels by which a closed Gate selects the object, taken away by another webhook', async () => {
     const object = frozen({ 'gate.fluxcd.io/selected-by': 'shop/all' });
     const oldObject = { ...object, metadata: { ...object.metadata, labels: { team: 'shop' } } };
