@@ -93,7 +93,7 @@ export interface Plan {
   hasHostileTenant: boolean;
   /** Whether the run is one of workloads, with steps of its own. */
   hasWorkloads: boolean;
-  /** Whether another mutating webhook writes into Flux objects after ours. */
+  /** Whether another mutating webhook changes Flux objects, before ours and after it. */
   hasOtherWebhook: boolean;
   steps: Step[];
 }

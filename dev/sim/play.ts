@@ -118,7 +118,7 @@ class Run {
     cluster.startDriver();
     await cluster.time.runUntil(cluster.time.now + START_MS);
     this.#begin = cluster.time.now;
-    cluster.delays = this.#plan;
+    cluster.disturbance = this.#plan;
     let leapt = 0;
     for (const step of this.#plan.steps) {
       await cluster.time.runUntil(this.#begin + leapt + step.at * SECOND);

@@ -15,6 +15,9 @@ import { Authorizer, compile, type Expression, type Scope } from './cel.ts';
 /** Calls a webhook; rejects if nothing answers. */
 type CallWebhook = (path: string, request: AdmissionRequest) => Promise<AdmissionResponse>;
 
+/** The object after another team's mutating webhook, which is called before ours (`isFirst`) and after them. */
+export type OtherWebhook = (object: AnyObject, isFirst: boolean) => AnyObject;
+
 /** An error that the API server answers. */
 export class Refusal extends Error {
   readonly code: number;
@@ -87,19 +90,23 @@ const POLICIES: Policy[] = readManifests(join(REPOSITORY, 'manifests/policies'))
     })),
   }));
 
-/**
- * The object after the mutating webhooks; `shape` is applied after each, and `other` is another team's webhook, called
- * after ours.
- */
+/** The object after the mutating webhooks; `shape` is applied after each. */
 export async function mutate(
   write: AdmissionRequest,
   call: CallWebhook,
   shape: (object: AnyObject) => AnyObject,
-  other: (object: AnyObject) => AnyObject = (object) => object,
+  other: OtherWebhook = (object) => object,
 ): Promise<AnyObject | null | undefined> {
   let current = write;
   const called = new Set<WebhookRow>();
   const changedAfter = new Set<WebhookRow>();
+  const callOther = (isFirst: boolean) => {
+    const changed = current.object && other(current.object, isFirst);
+    if (!changed || isDeepStrictEqual(changed, current.object)) return;
+    current = { ...current, object: shape(changed) };
+    for (const row of called) changedAfter.add(row);
+  };
+  callOther(true);
   for (const round of [1, 2]) {
     for (const row of MUTATING) {
       // The second round calls no webhook for the first time.
@@ -112,11 +119,7 @@ export async function mutate(
       current = { ...current, object: shape(jsonpatch.apply_patch(current.object, operations)) };
       for (const each of called) if (each !== row) changedAfter.add(each);
     }
-    const changed = current.object && shape(other(current.object));
-    if (!isDeepStrictEqual(changed, current.object)) {
-      current = { ...current, object: changed };
-      for (const row of called) changedAfter.add(row);
-    }
+    callOther(false);
     if (changedAfter.size === 0) break;
   }
   return current.object;

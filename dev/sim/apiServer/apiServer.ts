@@ -10,7 +10,7 @@ import type { AnyObject } from '../../client/send.ts';
 import { requestOf } from '../../fakes/requests.ts';
 import { matching } from '../../fakes/selectors.ts';
 import { may } from './access.ts';
-import { mutate, Refusal, validate } from './admission.ts';
+import { mutate, type OtherWebhook, Refusal, validate } from './admission.ts';
 import { resourcesOf } from './kinds.ts';
 import { withOwners } from './managedFields.ts';
 import { bodyOf, requestedObject, type Target, targetOf } from './requests.ts';
@@ -20,8 +20,7 @@ import { settled, sharing } from './values.ts';
 interface ServerContext {
   now(): number;
   callWebhook(path: string, request: AdmissionRequest): Promise<AdmissionResponse>;
-  /** The object after another team's mutating webhook, which is called after ours. */
-  otherWebhook?(object: AnyObject): AnyObject;
+  otherWebhook?: OtherWebhook;
   /** Called when a write is stored or refused, even if the server dies before the client has the answer. */
   answered?(write: AnsweredWrite): void;
 }

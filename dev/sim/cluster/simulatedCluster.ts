@@ -15,6 +15,7 @@ import { useLoopback } from '../../local/install/references.ts';
 import { REPOSITORY } from '../../repository.ts';
 import { userOf } from '../apiServer/access.ts';
 import { type AnsweredWrite, ApiServer } from '../apiServer/apiServer.ts';
+import { mergePatched } from '../apiServer/requests.ts';
 import { startCollector } from './collector.ts';
 import { type HookServer, hookServer } from './hookServer.ts';
 import { connect, type Network, Process } from './process.ts';
@@ -25,13 +26,27 @@ const ADMISSION_TIMEOUT_MS = 5000;
 const PATIENCE_MS = 45 * 60_000;
 const REPLICAS = ['hooks-1', 'hooks-2'];
 
-interface Delays {
+interface Disturbance {
   /** The number of messages, of a thousand, that take up to `slowMs`. */
   slowOfThousand: number;
   slowMs: number;
+  /** Whether another team's webhook changes Flux objects now and then, before ours and after it. */
+  hasOtherWebhook: boolean;
 }
 
-const NO_DELAYS: Delays = { slowOfThousand: 0, slowMs: 0 };
+const NO_DISTURBANCE: Disturbance = { slowOfThousand: 0, slowMs: 0, hasOtherWebhook: false };
+
+/** Changes by another team's webhook, as merge patches: what Gates and Rollouts govern, and a label without meaning. */
+const OTHER_CHANGES = [
+  { spec: { suspend: false } },
+  { spec: { path: './other', url: 'oci://registry.example.com/other' } },
+  { spec: { postBuild: { substitute: { APP_VERSION: '6.6.6' } }, ref: { tag: '6.6.6' } } },
+  { metadata: { labels: { other: '' } } },
+  { metadata: { labels: { other: null } } },
+  { metadata: { annotations: { 'gate.fluxcd.io/gates': null } } },
+];
+/** The share of writes that it changes. */
+const OTHER_CHANGES_SHARE = 0.1;
 
 interface Replica {
   process: Process;
@@ -53,7 +68,7 @@ export class SimulatedCluster {
   readonly faults: [at: number, what: string][] = [];
   readonly random: Random;
   readonly #network: Network;
-  delays: Delays = NO_DELAYS;
+  disturbance: Disturbance = NO_DISTURBANCE;
   readonly #replicas = new Map<string, Replica>();
   /** Error of each replica's clock, in milliseconds. */
   readonly #wrongBy = new Map<string, number>();
@@ -72,7 +87,7 @@ export class SimulatedCluster {
     this.server = new ApiServer({
       now: () => this.time.now,
       callWebhook: (path, request) => this.#callWebhook(path, request),
-      ...(hasOtherWebhook && { otherWebhook: annotated }),
+      ...(hasOtherWebhook && { otherWebhook: this.#changedByOther.bind(this) }),
       answered: (write) => {
         this.writes.push(write);
         this.afterWrite(write);
@@ -229,7 +244,7 @@ export class SimulatedCluster {
     this.#held.clear();
     this.#wrongBy.clear();
     this.switchAdmission(true);
-    this.delays = NO_DELAYS;
+    this.disturbance = NO_DISTURBANCE;
   }
 
   /** Advances the time until the work is done. */
@@ -250,7 +265,7 @@ export class SimulatedCluster {
   }
 
   #latency(): number {
-    const { slowOfThousand, slowMs } = this.delays;
+    const { slowOfThousand, slowMs } = this.disturbance;
     const isSlow = this.random.next() * 1000 < slowOfThousand;
     return 1 + this.random.next() * (isSlow ? slowMs : 5);
   }
@@ -275,6 +290,18 @@ export class SimulatedCluster {
     return driver.isAlive ? result : new Promise<never>(() => {});
   }
 
+  /** The Flux object after another team's webhook, which records path and suspend in an annotation. */
+  #changedByOther(object: AnyObject, isFirst: boolean): AnyObject {
+    if (!/^(kustomize|source)\.toolkit\.fluxcd\.io\//.test(object.apiVersion)) return object;
+    const isChanged = this.disturbance.hasOtherWebhook && this.random.next() < OTHER_CHANGES_SHARE;
+    // Called first, it would resume the object on behalf of the writer, of whom the judges may not expect that.
+    const change = isChanged ? OTHER_CHANGES[this.random.integer(isFirst ? 1 : 0, OTHER_CHANGES.length - 1)] : {};
+    const { metadata, spec } = mergePatched(object, change) as AnyObject;
+    const seen = JSON.stringify([spec?.path ?? spec?.url, spec?.suspend]);
+    const annotations = { ...metadata.annotations, 'policy.example.com/seen': seen };
+    return { ...object, spec, metadata: { ...metadata, annotations } };
+  }
+
   #callWebhook(path: string, request: AdmissionRequest): Promise<AdmissionResponse> {
     const resource = `${request.resource.group}/${request.resource.resource}`;
     this.#atRequest.get(resource)?.();
@@ -296,14 +323,6 @@ function within<T>(time: VirtualTime, ms: number, answer: Promise<T>): Promise<T
     const cancel = time.after(ms, () => reject(new Error('no answer in time')));
     answer.then(resolve, reject).finally(cancel);
   });
-}
-
-/** The Flux object after another team's webhook, which records path and suspend in an annotation. */
-function annotated(object: AnyObject): AnyObject {
-  if (!/^(kustomize|source)\.toolkit\.fluxcd\.io\//.test(object.apiVersion)) return object;
-  const seen = JSON.stringify([object.spec?.path ?? object.spec?.url, object.spec?.suspend]);
-  const annotations = { ...object.metadata.annotations, 'policy.example.com/seen': seen };
-  return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
 const resourceOf = ({ kind }: AnyObject) => `metacontroller.k8s.io/${kind.toLowerCase()}s`;
