@@ -10,12 +10,12 @@ import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, GateStatus, Rollout } from '../api/types.ts';
 import { currentBindings } from '../core/binding/boundObjects.ts';
 import { involvedObjectsOf } from '../core/binding/involvedObjects.ts';
-import { type Bypass, bypassProblem, endedRecord, freshReason, recentReason } from '../core/gate/bypassReason.ts';
+import { bypassProblem, endedRecord, freshReason, recentReason } from '../core/gate/bypassReason.ts';
 import { closedOf, evaluateRequired, type GateResult, limitResults } from '../core/gate/evaluateGates.ts';
 import { LIMIT_OF_GATES, type RequiredGates } from '../core/gate/gateRefs.ts';
 import { refKey, shortHash } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
-import type { Denial } from '../core/objectGates/gateTexts.ts';
+import { bypassText, type Denial } from '../core/objectGates/gateTexts.ts';
 import {
   closedAgainstRemoval,
   droppedGates,
@@ -137,7 +137,7 @@ export async function reviewBypass(
 }
 
 /**
- * Allows the write of a user who may bypass the Gates, and denies any other with `denial`.
+ * Allows the write of a user who may bypass the Gates, and denies any other with `denial` and how to bypass them.
  * In a Namespace that is being deleted, nothing stops a DELETE.
  * @param object the object as the write stores it; for a DELETE or a write of the status, which can't carry a reason,
  * the stored object
@@ -145,19 +145,19 @@ export async function reviewBypass(
 export async function bypassOrDeny(
   object: AnyObject,
   closed: readonly HoldingGate[],
-  denial: (bypass: Bypass | undefined) => Denial,
+  denial: Denial,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
   const { operation, subResource, oldObject, userInfo } = request;
   if (operation === 'DELETE' && (await isTerminating(namespaceOf(request), call))) return allowed();
-  const carriesReason = operation !== 'DELETE' && !subResource;
-  const reason = carriesReason
-    ? freshReason(object, oldObject ?? undefined)
-    : recentReason(object, userInfo.username, call.now);
+  if (closed.length === 0) return deny(denial, request, call);
+  const when = operation === 'DELETE' ? 'delete' : subResource ? 'status' : 'write';
+  const reason =
+    when === 'write' ? freshReason(object, oldObject ?? undefined) : recentReason(object, userInfo.username, call.now);
   const bypass = await reviewBypass(closed, reason, request, call);
   if (bypass?.granted) return { allowed: true, audit: await recordBypass(bypass, object, request, call) };
-  return deny(denial(bypass), request, call);
+  return deny({ ...denial, todo: { ...denial.todo, text: bypassText(bypass, when, closed) } }, request, call);
 }
 
 async function isTerminating(name: string, { cluster }: WebhookCall): Promise<boolean> {

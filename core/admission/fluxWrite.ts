@@ -47,7 +47,7 @@ import {
   areClosed,
   bypassText,
   type Denial,
-  managedFieldHint,
+  managedFieldTodo,
   revertWarning,
   subjectOf,
 } from '../objectGates/gateTexts.ts';
@@ -177,10 +177,10 @@ function revertOrDeny(write: FluxWrite & { oldObject: FluxObject }): WriteOutcom
     const field = managedFieldsOf(oldObject).fields.find(
       (each) => readManagedField(object, each) !== readManagedField(oldObject, each),
     );
-    const hint = field
-      ? managedFieldHint(oldObject, field, readManagedField(object, field))
-      : bypassText(bypass, 'write', closed);
-    return { denial: { reason: 'gate_closed', text, closed, hint }, warnings: [] };
+    const todo = field
+      ? managedFieldTodo(oldObject, field, readManagedField(object, field))
+      : { text: bypassText(bypass, 'write', closed) };
+    return { denial: { reason: 'gate_closed', text, closed, todo }, warnings: [] };
   }
   const kept = [DEPLOYED, ARTIFACT, AWAITS_ARTIFACT].reduce(
     (result, key) => annotate(result, key, oldObject.metadata.annotations?.[key]),
@@ -227,7 +227,7 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
   if (denials.length > 0) {
     const text = `${subjectOf(object)}: ${denials.map((each) => each.text).join(' ')}`;
     const commands = denials.flatMap((each) => each.commands ?? []);
-    return { denial: { reason: 'managed_field', text, commands }, warnings };
+    return { denial: { reason: 'managed_field', text, todo: { commands } }, warnings };
   }
   return { object: outcome.object, warnings, revertReason: outcome.isReverted ? 'managed_field' : undefined };
 }

@@ -7,7 +7,6 @@ import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATE_STATE, SUSPENDED } from '../.
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
-import type { Bypass } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
@@ -22,7 +21,7 @@ import {
   setByGit,
 } from '../managedField/deployment.ts';
 import { fieldKey, fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
-import { bypassText, type Denial, subjectOf } from '../objectGates/gateTexts.ts';
+import { type Denial, subjectOf } from '../objectGates/gateTexts.ts';
 import { escapesSelection, evaluateObjectGates, type ObjectGates } from '../objectGates/objectGates.ts';
 import { readState } from '../objectGates/objectState.ts';
 import { applierOf } from '../suspension/applier.ts';
@@ -51,8 +50,7 @@ export function verifyWrite(write: Omit<FluxWrite, 'closed'>): Denial | undefine
   );
   if (problems.length === 0) return undefined;
   const text = `${subjectOf(object)}: ${problems.map((each) => each.text).join('. ')}.`;
-  const hint = { text: [...new Set(problems.map((each) => each.hint))].join(' ') };
-  return { reason: 'overwritten', text, hint };
+  return { reason: 'overwritten', text, todo: { text: [...new Set(problems.map(({ todo }) => todo))].join(' ') } };
 }
 
 function verifySuspended(object: FluxObject): Denial | undefined {
@@ -61,7 +59,7 @@ function verifySuspended(object: FluxObject): Denial | undefined {
   // With a bypass, a user may let the object run before its source has fetched the version.
   const mustBeSuspended = state === 'closed' || (awaitsArtifact && state !== 'bypassed');
   if (!mustBeSuspended || object.spec?.suspend === true) return undefined;
-  return { reason: 'overwritten', text: `${changedText(object, 'spec.suspend')}.`, hint: exclude('object') };
+  return { reason: 'overwritten', text: `${changedText(object, 'spec.suspend')}.`, todo: { text: exclude('object') } };
 }
 
 /**
@@ -85,7 +83,7 @@ function verifySeen(
   const text = isStateless
     ? `lacks the annotation ${GATE_STATE}: another mutating webhook removed it, or ${cause}`
     : `would run: another mutating webhook ${cause}`;
-  return { reason: 'overwritten', text: `${subjectOf(object)} ${text}`, closed, hint: { text: CALL_BEFORE } };
+  return { reason: 'overwritten', text: `${subjectOf(object)} ${text}`, closed, todo: { text: CALL_BEFORE } };
 }
 
 /** The API server calls webhooks in the order of the names of their configurations. */
@@ -115,14 +113,14 @@ function verifyBehindClosedGate(
   });
   if (escapesSelection(object, oldObject, context)) foreign.add(['metadata', 'labels']);
   if (foreign.count === 0) return undefined;
-  return { reason: 'overwritten', text: changedText(object, foreign.text), closed, hint: exclude('object') };
+  return { reason: 'overwritten', text: changedText(object, foreign.text), closed, todo: { text: exclude('object') } };
 }
 
 function changedText(object: FluxObject, paths: string): string {
   return `${subjectOf(object)} is held, and another mutating webhook changed ${paths}`;
 }
 
-const exclude = (what: string) => ({ text: `Exclude this ${what} from that webhook.` });
+const exclude = (what: string) => `Exclude this ${what} from that webhook.`;
 
 // Managed fields (docs/reference/writes.md, W8).
 
@@ -153,7 +151,7 @@ function verifyManagedFields(
   oldObject: FluxObject | undefined,
   rollouts: ReadonlyMap<string, Rollout>,
   now: EpochMs,
-): { text: string; hint: string }[] {
+): { text: string; todo: string }[] {
   const [deployments, stored] = [object, oldObject].map((each) => each && deploymentsOn(each));
   const byGit = setByGit(object.metadata.annotations?.[DEPLOYED]);
   // The variables of an atomic update follow the source, which may have an earlier deployment, or none yet.
@@ -180,10 +178,10 @@ function verifyManagedFields(
     const [path, by] = [fieldPath(field).join('.'), `Rollout '${field.rollout}'`];
     // Our mutating webhook writes the deployment into the annotation of each object that it sees bound.
     const wasBound = carried !== undefined || oldKeys.has(fieldKey(field));
-    if (!wasBound) return { text: `another mutating webhook bound ${path} to ${by} too late`, hint: CALL_BEFORE };
+    if (!wasBound) return { text: `another mutating webhook bound ${path} to ${by} too late`, todo: CALL_BEFORE };
     const change = value === undefined ? `removed ${path}` : `set ${path} to '${value}'`;
     const text = `another mutating webhook ${change}; ${by} has deployed '${(head ?? carried)?.version}'`;
-    return { text, hint: exclude('field').text };
+    return { text, todo: exclude('field') };
   });
 }
 
@@ -203,17 +201,10 @@ function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undef
  * @param closed includes the closed Gates of its Rollouts, which the object could evade by being deleted and created
  * again
  */
-export function deletionDenial(
-  oldObject: FluxObject,
-  closed: readonly GateResult[],
-  bypass?: Bypass,
-): Denial | undefined {
+export function deletionDenial(oldObject: FluxObject, closed: readonly GateResult[]): Denial | undefined {
   const subject = subjectOf(oldObject);
   const { [SUSPENDED]: suspended, [AWAITS_ARTIFACT]: awaits } = oldObject.metadata.annotations ?? {};
-  if (closed.length > 0) {
-    const hint = bypassText(bypass, 'delete', closed);
-    return { reason: 'gate_closed', text: `${subject} cannot be deleted`, closed, hint };
-  }
+  if (closed.length > 0) return { reason: 'gate_closed', text: `${subject} cannot be deleted`, closed };
   if (suspended === undefined) return undefined;
   if (awaits !== undefined) {
     const fetching = parseDeployments(awaits).map(deploymentText).join(', ');

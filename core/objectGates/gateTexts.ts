@@ -73,18 +73,18 @@ const BYPASS_WHEN = {
   status: ', then write the status within five minutes',
 };
 
-/** How to bypass a closed Gate, or why the bypass was denied, in a sentence. */
+/** How to bypass closed Gates, or why the bypass was denied. */
 export function bypassText(
   bypass: Bypass | undefined,
-  operation: keyof typeof BYPASS_WHEN,
-  closed: readonly GateResult[],
-): TextWithCommands {
-  if (bypass && !bypass.granted) return { text: `Bypass denied: ${bypass.why}.` };
+  when: keyof typeof BYPASS_WHEN,
+  closed: readonly Pick<GateResult, 'ref'>[],
+): string {
+  if (bypass && !bypass.granted) return `Bypass denied: ${bypass.why}.`;
   const them = closed.length > 1 ? 'them' : 'it';
   const those = closed.length > 1 ? 'each of these Gates' : 'the Gate';
   const gates = closed.every(({ ref }) => ref) ? those : 'all Gates of the cluster';
-  const how = `set a new reason in the annotation ${BYPASS_REASON}${BYPASS_WHEN[operation]}`;
-  return { text: `To bypass ${them}, ${how}. You need the verb bypass on ${gates}.` };
+  const how = `set a new reason in the annotation ${BYPASS_REASON}${BYPASS_WHEN[when]}`;
+  return `To bypass ${them}, ${how}. You need the verb bypass on ${gates}.`;
 }
 
 /** The command by which a Rollout deploys a version that bypasses its closed Gates. */
@@ -104,7 +104,7 @@ export function bypassingDeployCommand(
  * of the object would allow that edit: only its Rollout sets the field. The Rollouts of a held object are not read, so
  * the sentence covers a pinned one too.
  */
-export function managedFieldHint(
+export function managedFieldTodo(
   { metadata: { namespace } }: FluxObject,
   field: ManagedField,
   value: string | undefined,
@@ -127,20 +127,19 @@ export interface Denial {
   text: string;
   /** The closed Gates, which the message names as far as the reader may see them. */
   closed?: readonly GateResult[];
-  /** What to do. */
-  hint?: TextWithCommands;
-  commands?: readonly CommandLine[];
+  /** What to do, beside opening the closed Gates. */
+  todo?: Partial<TextWithCommands>;
 }
 
 /** The denial's text for a reader in `namespace` who may read these Gates of other namespaces. */
 export function denialText(
-  { text, closed, hint, commands = [] }: Denial,
+  { text, closed, todo }: Denial,
   namespace: string,
   readable?: ReadableGates,
 ): TextWithCommands {
   const gates = closed ? closedGatesText(redactFor([...closed], namespace, readable)) : undefined;
   return {
-    text: `${text}${gates ? `: ${gates.text}` : ''}${hint ? ` ${hint.text}` : ''}`,
-    commands: [...commands, ...(gates?.commands ?? []), ...(hint?.commands ?? [])],
+    text: `${text}${gates ? `: ${gates.text}` : ''}${todo?.text ? ` ${todo.text}` : ''}`,
+    commands: [...(todo?.commands ?? []), ...(gates?.commands ?? [])],
   };
 }

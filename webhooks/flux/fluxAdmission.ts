@@ -16,7 +16,7 @@ import { identityOf } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/users.ts';
 import { deploymentOf } from '../../core/managedField/deployment.ts';
 import { managedFieldsOf, readManagedField } from '../../core/managedField/managedFields.ts';
-import { bypassingDeployCommand, type Denial, denialText, subjectOf } from '../../core/objectGates/gateTexts.ts';
+import { bypassingDeployCommand, type Denial, subjectOf } from '../../core/objectGates/gateTexts.ts';
 import { withShrinkingEdits } from '../../core/objectGates/objectGates.ts';
 import { isSuspendedByUs } from '../../core/objectGates/objectState.ts';
 import {
@@ -26,7 +26,7 @@ import {
   recordBypass,
   reviewBypass,
 } from '../closedGates.ts';
-import { type AdmissionDecision, allowed, denied, deny } from '../response.ts';
+import { type AdmissionDecision, allowed, deny } from '../response.ts';
 import {
   type ObjectVersions,
   readClosedGatesOfUnbound,
@@ -147,8 +147,8 @@ async function withClosedGates(
     const rollout = { namespace, name: field.rollout };
     return bypassingDeployCommand(rollout, readManagedField(object, field), Boolean(spec?.wantedVersion));
   });
-  const commands = [...(denial.commands ?? []), ...bypasses];
-  return { ...denial, text: `${denial.text} A deployment would wait`, closed, commands };
+  const todo = { commands: [...(denial.todo?.commands ?? []), ...bypasses] };
+  return { ...denial, text: `${denial.text} A deployment would wait`, closed, todo };
 }
 
 /**
@@ -186,7 +186,7 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
   const closed = oldObject && reason !== undefined ? closedGatesOfWrite(oldObject, context) : [];
   const bypass = await reviewBypass(closed, reason, request, call);
   const denial = verifyWrite({ object, oldObject, context, user: request.userInfo.username, bypass });
-  return denial ? denied(denial.reason, denialText(denial, versions.namespace)) : allowed();
+  return denial ? deny(denial, request, call) : allowed();
 }
 
 /** Denies the deletion while a closed Gate holds the object, unless the user gave a reason before. */
@@ -198,8 +198,8 @@ async function validateDelete(
 ): Promise<AdmissionDecision> {
   if (isSystemDeleter(request.userInfo.username)) return allowed();
   const closed = closedGatesOfWrite(oldObject, await readContext(versions, request, call));
-  if (!deletionDenial(oldObject, closed)) return allowed();
-  return bypassOrDeny(oldObject, closed, (bypass) => deletionDenial(oldObject, closed, bypass)!, request, call);
+  const denial = deletionDenial(oldObject, closed);
+  return denial ? bypassOrDeny(oldObject, closed, denial, request, call) : allowed();
 }
 
 /**

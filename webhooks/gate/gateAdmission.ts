@@ -4,7 +4,7 @@
  */
 
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { ACCEPTED_REQUEST, APPROVALS, BYPASS_REASON, REASON, SCHEDULED_BY, USED_CALLS } from '../../api/annotations.ts';
+import { ACCEPTED_REQUEST, APPROVALS, REASON, SCHEDULED_BY, USED_CALLS } from '../../api/annotations.ts';
 import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { ObjectName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
@@ -187,16 +187,9 @@ async function decideDeletionOrOwner(
     : `${name} cannot get an owner reference, because the garbage collector could then delete it`;
   const text =
     `${denial}: it is closed (${message}) and holds ${firstFew(held, MAX_OBJECTS_IN_DENIAL)}. ` +
-    `Its deletion would release the objects that it selects. Objects that name it would stay held. ${first} ` +
-    `With the verb bypass on it, you can set a reason in its annotation ${BYPASS_REASON} and ` +
-    `${isDeleted ? 'delete it within five minutes' : 'add the owner in the same write'}.`;
-  return bypassOrDeny(
-    gate,
-    [{ key: refKey(ref), ref }],
-    () => ({ reason: 'gate_closed', text, commands }),
-    request,
-    call,
-  );
+    `Its deletion would release the objects that it selects. Objects that name it would stay held. ${first}`;
+  const gates = [{ key: refKey(ref), ref }];
+  return bypassOrDeny(gate, gates, { reason: 'gate_closed', text, todo: { commands } }, request, call);
 }
 
 /** The Warning about objects of other namespaces that name the Gate: they stay held. */

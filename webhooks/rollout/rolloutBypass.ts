@@ -62,14 +62,15 @@ export async function bypassOf(
     if (!mayRequestBypass(username, call.settings.bypassServiceAccounts))
       return { ...unchanged, warnings: [`Bypass denied: ${bypass.why}`] };
     const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates`;
-    return { ...unchanged, denial: { reason: 'gate_closed', text, closed, hint: bypassText(bypass, 'write', closed) } };
+    const todo = { text: bypassText(bypass, 'write', closed) };
+    return { ...unchanged, denial: { reason: 'gate_closed', text, closed, todo } };
   }
   const bound = bindingsOfRollout(rollout, await listBindings([rollout], call.cluster));
   const target = bypassTarget(rollout, before, username, bypassFor, bound);
   if (target.is === 'denied' && !drops) {
-    const { text: why, commands = [] } = target.why;
+    const { text: why, commands } = target.why;
     const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates: ${why}.`;
-    return { ...unchanged, denial: { reason: 'gate_closed', text, commands } };
+    return { ...unchanged, denial: { reason: 'gate_closed', text, todo: { commands } } };
   }
   const deployment = target.is === 'deployment' ? target.deployment : undefined;
   const stored = recordReason(rollout, before, username, call.now, true);

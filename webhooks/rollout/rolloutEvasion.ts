@@ -11,7 +11,6 @@ import { sameJson } from '../../core/kube/json.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/users.ts';
 import { isSetByGit } from '../../core/managedField/deployment.ts';
-import { bypassText } from '../../core/objectGates/gateTexts.ts';
 import { bypassGrantEnds } from '../../core/suspension/bypassGrant.ts';
 import {
   bypassOrDeny,
@@ -40,11 +39,11 @@ export async function decideEvasion(
   const release = gainsOwner(rollout, before) ? 'get an owner reference' : changeInGit(rollout, before);
   if (release === undefined) {
     const dropped = await readDroppedClosedGates(rollout, before, call);
-    return decideBehind(dropped, rollout, 'stop requiring a closed Gate', 'write', request, call);
+    return decideBehind(dropped, rollout, 'stop requiring a closed Gate', request, call);
   }
   // All Gates that the Rollout required, including those that the write drops.
   const closed = await readClosedGatesBeforeRemoval(before, call);
-  return decideBehind(closed, rollout, `${release} while a Gate that it requires is closed`, 'write', request, call);
+  return decideBehind(closed, rollout, `${release} while a Gate that it requires is closed`, request, call);
 }
 
 function changeInGit(rollout: Rollout, before: Rollout): string | undefined {
@@ -58,7 +57,7 @@ function changeInGit(rollout: Rollout, before: Rollout): string | undefined {
 export async function decideDeletion(rollout: Rollout, request: AdmissionRequest, call: WebhookCall): Decision {
   if (isSystemDeleter(request.userInfo.username)) return undefined;
   const closed = await readClosedGatesBeforeRemoval(rollout, call);
-  return decideBehind(closed, rollout, 'be deleted while a Gate that it requires is closed', 'delete', request, call);
+  return decideBehind(closed, rollout, 'be deleted while a Gate that it requires is closed', request, call);
 }
 
 /**
@@ -78,7 +77,7 @@ export async function decideAddedDeployment(
   const what = adds
     ? 'have a deployment added to status.history while a Gate that it requires is closed'
     : 'have its failed deployment bypass a closed Gate again';
-  return decideBehind(closed, before, what, 'status', request, call);
+  return decideBehind(closed, before, what, request, call);
 }
 
 /** Whether a write of the status adds a deployment: another id at the head, since stored deployments can't change. */
@@ -98,17 +97,10 @@ async function decideBehind(
   closed: GateResult[],
   rollout: Rollout,
   what: string,
-  operation: Parameters<typeof bypassText>[1],
   request: AdmissionRequest,
   call: WebhookCall,
 ): Decision {
   if (closed.length === 0) return undefined;
   const text = `Rollout '${rollout.metadata.name}' cannot ${what}`;
-  return bypassOrDeny(
-    rollout,
-    closed,
-    (bypass) => ({ reason: 'gate_closed', text, closed, hint: bypassText(bypass, operation, closed) }),
-    request,
-    call,
-  );
+  return bypassOrDeny(rollout, closed, { reason: 'gate_closed', text, closed }, request, call);
 }

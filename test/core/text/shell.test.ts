@@ -18,7 +18,7 @@ import { readyOf } from '../../../core/budget/budgetReport.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
 import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';
-import { closedGatesText, managedFieldHint } from '../../../core/objectGates/gateTexts.ts';
+import { closedGatesText, managedFieldTodo } from '../../../core/objectGates/gateTexts.ts';
 import { approvalProgress } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { nameWord, quote, shell, WHY } from '../../../core/text/shell.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -112,7 +112,7 @@ describe('a command in', () => {
   it('a denial of an edit', () => {
     const app = objectOf('Kustomization', 'shop/app');
     each((value, rollout, name) => {
-      const lines = managedFieldHint(app as never, { rollout, field: 'tag' } as never, value).commands ?? [];
+      const lines = managedFieldTodo(app as never, { rollout, field: 'tag' } as never, value).commands ?? [];
       const [deploy = [], past] = lines.map(([, line]) => words(line));
       expect(past).toEqual([...deploy, 'gate.fluxcd.io/bypass-reason=<why>']);
       expect(deploy).toEqual(
