@@ -10,7 +10,7 @@ import { admissionDebugLine, admissionDecisions } from './admissionLog.ts';
 import { mutateFlux, validateFlux } from './flux/fluxAdmission.ts';
 import { mutateGate, validateGate } from './gate/gateAdmission.ts';
 import { mutateRolloutBudget, validateHealthCheck, validateSchedule } from './otherKinds.ts';
-import { type AdmissionDecision, type AdmissionHandler, denied, reviewOf } from './response.ts';
+import { type AdmissionDecision, type AdmissionHandler, allowed, denied, reviewOf } from './response.ts';
 import { mutateRollout, validateRollout } from './rollout/rolloutAdmission.ts';
 import { mutateRolloutStatus, validateRolloutStatus } from './rollout/rolloutStatusAdmission.ts';
 import { mutateRolloutGate, validateRolloutGate } from './rolloutGate/rolloutGateAdmission.ts';
@@ -38,6 +38,9 @@ const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'validate/health-check': validateHealthCheck,
   'validate/schedule': validateSchedule,
 };
+
+/** The end of the names of webhooks that decide about writes of a subresource. */
+const STATUS = '-status';
 
 class ReviewError extends Error {
   readonly status = 400;
@@ -68,8 +71,12 @@ export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: Deci
       const request = (body as AdmissionReview).request!;
       const ports = call(name);
       const decision = await asBadRequest(request, async () => {
-        if (!STORES_RECORDS.has(name)) return handle(request, ports);
-        return sizeDenial(request, ports.settings) ?? withTextWarnings(name, request, await handle(request, ports));
+        const storesRecords = STORES_RECORDS.has(name);
+        const tooLarge = storesRecords ? sizeDenial(request, ports.settings) : undefined;
+        if (tooLarge) return tooLarge;
+        if (request.subResource && !name.endsWith(STATUS)) return allowed();
+        const decision = await handle(request, ports);
+        return storesRecords ? withTextWarnings(name, request, decision) : decision;
       }).catch((error: unknown) => {
         const denial = name === FAILS_OPEN ? denialOfFailedRead(error) : undefined;
         if (!denial) throw error;

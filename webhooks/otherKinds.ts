@@ -1,18 +1,16 @@
 /** Admission of kinds with a single rule. */
-import type { AdmissionRequest } from '../api/admission.ts';
 import type { Budget, HealthCheck } from '../api/types.ts';
 import { continueProblem, recordContinue } from '../core/budget/continueRequest.ts';
 import { scheduleWarnings } from '../core/calendar/calendarRules.ts';
 import { type Schedule, scheduleProblems } from '../core/calendar/schedulePlan.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/kustomizationCheck.ts';
 import { newProblems, problemText } from '../core/kube/fieldProblem.ts';
-import { type AdmissionHandler, allowed, denied } from './response.ts';
+import { type AdmissionHandler, allowed, denied, versionsOf } from './response.ts';
 
 /** Admission of RolloutBudgets: records the user who continues a version despite its failures. */
 export const mutateRolloutBudget: AdmissionHandler = async (request, { now }) => {
-  const sent = request.object as Budget | null | undefined;
-  if (!sent || request.subResource) return allowed();
-  const before = (request.oldObject ?? undefined) as Budget | undefined;
+  const { object: sent, oldObject: before } = versionsOf<Budget>(request);
+  if (!sent) return allowed();
   const problem = continueProblem(sent, before);
   if (problem) return denied('invalid', `${sent.kind} '${sent.metadata.name}' is not valid: ${problemText(problem)}`);
   const object = recordContinue(sent, before, request, now);
@@ -20,26 +18,26 @@ export const mutateRolloutBudget: AdmissionHandler = async (request, { now }) =>
 };
 
 /** Admission of RolloutSchedules and ClusterRolloutSchedules: denies times that can't be computed. */
-export const validateSchedule: AdmissionHandler = async ({ object, oldObject, subResource }) => {
-  if (!object || subResource) return allowed();
+export const validateSchedule: AdmissionHandler = async (request) => {
+  const { object, oldObject } = versionsOf<Schedule>(request);
+  if (!object) return allowed();
   const problems = newProblems(problemsOf(object), oldObject ? problemsOf(oldObject) : []);
   if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
-  return allowed(scheduleWarnings((object as unknown as Schedule).spec?.rules ?? []));
+  return allowed(scheduleWarnings(object.spec?.rules ?? []));
 };
 
-function problemsOf(schedule: NonNullable<AdmissionRequest['object']>): string[] {
-  return scheduleProblems(schedule as unknown as Schedule).map(problemText);
+function problemsOf(schedule: Schedule): string[] {
+  return scheduleProblems(schedule).map(problemText);
 }
 
 /**
  * Admission of HealthChecks: denies a Kustomization of another namespace if the installation forbids such references.
  */
 export const validateHealthCheck: AdmissionHandler = async (request, { settings }) => {
-  const healthCheck = request.object as HealthCheck | null | undefined;
+  const { object: healthCheck, oldObject: before } = versionsOf<HealthCheck>(request);
   if (!healthCheck || !settings.noCrossNamespaceRefs || healthCheck.spec?.class !== KUSTOMIZATION_CLASS)
     return allowed();
   const problem = forbiddenReference(healthCheck);
-  const before = request.oldObject as HealthCheck | null | undefined;
   // A stored reference may stay: otherwise nothing else on the object could change, not even its finalizers.
   if (problem === undefined || (before && forbiddenReference(before) !== undefined)) return allowed();
   return denied('not_permitted', `HealthCheck '${healthCheck.metadata.name}': ${problem}`);

@@ -38,6 +38,23 @@ export function namespaceOf(request: AdmissionRequest): string {
   return request.namespace ?? request.object?.metadata.namespace ?? request.oldObject?.metadata.namespace ?? '';
 }
 
+/** The object as written, absent in a deletion, and as stored, absent in a creation. */
+export interface ObjectVersions<T> {
+  object: T | undefined;
+  oldObject: T | undefined;
+  namespace: string;
+}
+
+export function versionsOf<T extends AnyObject>(request: AdmissionRequest): ObjectVersions<T> {
+  const namespace = namespaceOf(request);
+  // In a CREATE, only the request may have the namespace.
+  const inNamespace = (object: AnyObject | null | undefined) =>
+    (object && namespace && !object.metadata.namespace
+      ? { ...object, metadata: { ...object.metadata, namespace } }
+      : (object ?? undefined)) as T | undefined;
+  return { object: inNamespace(request.object), oldObject: inNamespace(request.oldObject), namespace };
+}
+
 /** The longest Warning that the API server never cuts. */
 const MAX_WARNING_CHARACTERS = 120;
 

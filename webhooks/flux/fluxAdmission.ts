@@ -26,19 +26,13 @@ import {
   recordBypass,
   reviewBypass,
 } from '../closedGates.ts';
-import { type AdmissionDecision, allowed, deny } from '../response.ts';
-import {
-  type ObjectVersions,
-  readClosedGatesOfUnbound,
-  readContext,
-  readValidationContext,
-  versionsOf,
-} from './writeContext.ts';
+import { type AdmissionDecision, allowed, deny, type ObjectVersions, versionsOf } from '../response.ts';
+import { readClosedGatesOfUnbound, readContext, readValidationContext } from './writeContext.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
-  const versions = versionsOf(request);
+  const versions = versionsOf<FluxObject>(request);
   const { object, oldObject: stored } = versions;
-  if (!object || request.subResource) return allowed();
+  if (!object) return allowed();
   const isStoredVersion = isInStoredVersion(request);
   const early = earlyDecision(object, stored, call.settings, isStoredVersion);
   if (early) return early === 'allowed' ? allowed() : deny(early, request, call);
@@ -172,9 +166,8 @@ async function heldSourceWarning(sync: FluxObject, { cluster }: WebhookCall): Pr
 
 /** Checks that no other webhook has changed what `mutateFlux` had decided: they have had their turn. */
 export async function validateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
-  const versions = versionsOf(request);
+  const versions = versionsOf<FluxObject>(request);
   const { object, oldObject: stored } = versions;
-  if (request.subResource) return allowed();
   if (!object) return stored ? validateDelete(versions, stored, request, call) : allowed();
   // A version that drops fields, and Gates of other namespaces, are the mutating webhook's to deny.
   const early = earlyDecision(object, stored, {}, true);
@@ -191,7 +184,7 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
 
 /** Denies the deletion while a closed Gate holds the object, unless the user gave a reason before. */
 async function validateDelete(
-  versions: ObjectVersions,
+  versions: ObjectVersions<FluxObject>,
   oldObject: FluxObject,
   request: AdmissionRequest,
   call: WebhookCall,
@@ -208,7 +201,7 @@ async function validateDelete(
  * closed one.
  */
 async function countsForDeletion(
-  versions: ObjectVersions,
+  versions: ObjectVersions<FluxObject>,
   reason: string | undefined,
   request: AdmissionRequest,
   call: WebhookCall,

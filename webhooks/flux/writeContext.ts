@@ -5,7 +5,6 @@
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { KINDS, KUSTOMIZATIONS, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { holdsWrite, type WriteContext } from '../../core/admission/fluxWrite.ts';
@@ -22,28 +21,11 @@ import { endsOpening } from '../../core/suspension/suspension.ts';
 import { labelsSelectedBy, listSelecting, readGates } from '../../live/gateReads.ts';
 import { inParallel } from '../../live/inParallel.ts';
 import { readClosedGatesOfRollouts } from '../closedGates.ts';
-import { namespaceOf } from '../response.ts';
-
-/** The object as written, absent in a deletion, and as stored, absent in a creation. */
-export interface ObjectVersions {
-  object: FluxObject | undefined;
-  oldObject: FluxObject | undefined;
-  namespace: string;
-}
-
-export function versionsOf(request: AdmissionRequest): ObjectVersions {
-  const namespace = namespaceOf(request);
-  // In a CREATE, only the request may have the namespace.
-  const inNamespace = (object: KubeObject | null | undefined): FluxObject | undefined => {
-    if (!object || object.metadata.namespace) return object ?? undefined;
-    return { ...object, metadata: { ...object.metadata, namespace } };
-  };
-  return { object: inNamespace(request.object), oldObject: inNamespace(request.oldObject), namespace };
-}
+import type { ObjectVersions } from '../response.ts';
 
 /** The cluster's state for the decision on the write. */
 export async function readContext(
-  versions: ObjectVersions,
+  versions: ObjectVersions<FluxObject>,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<WriteContext> {
@@ -60,7 +42,7 @@ export async function readContext(
  * have begun to select the object since.
  */
 async function readGatesOfWrite(
-  versions: ObjectVersions,
+  versions: ObjectVersions<FluxObject>,
   { userInfo }: AdmissionRequest,
   call: WebhookCall,
 ): Promise<GateContext> {
@@ -78,7 +60,7 @@ async function readGatesOfWrite(
  * select the object, or a Gate that holds it.
  */
 export function readValidationContext(
-  versions: ObjectVersions,
+  versions: ObjectVersions<FluxObject>,
   { userInfo }: AdmissionRequest,
   call: WebhookCall,
 ): Promise<WriteContext> {
@@ -98,7 +80,7 @@ const NO_OTHERS: Others = { rollouts: new Map() };
  */
 async function withOthersUnlessHeld(
   readingGates: Promise<GateContext>,
-  versions: ObjectVersions,
+  versions: ObjectVersions<FluxObject>,
   readOthers: () => Promise<Others>,
 ): Promise<WriteContext> {
   // Of an object that is marked as held, the other reads don't even begin.
@@ -115,7 +97,7 @@ async function withOthersUnlessHeld(
  * Also the labels of its Namespace if a Gate that may select it selects by them.
  */
 async function readGateContext(
-  { object, oldObject, namespace }: ObjectVersions,
+  { object, oldObject, namespace }: ObjectVersions<FluxObject>,
   mustList: boolean,
   { cluster, settings, now }: WebhookCall,
 ): Promise<GateContext> {
@@ -139,21 +121,21 @@ async function readGateContext(
  * The closed Gates of the Rollouts from which this write unbinds the object, including those of their other objects.
  */
 export async function readClosedGatesOfUnbound(
-  { object, oldObject, namespace }: ObjectVersions,
+  { object, oldObject, namespace }: ObjectVersions<FluxObject>,
   call: WebhookCall,
 ): Promise<GateResult[]> {
   const unbound = await readNamedRollouts(oldObject ? unboundRollouts(object, oldObject) : [], namespace, call);
   return readClosedGatesOfRollouts([...unbound.values()], call);
 }
 
-async function readOthers(versions: ObjectVersions, call: WebhookCall): Promise<Others> {
+async function readOthers(versions: ObjectVersions<FluxObject>, call: WebhookCall): Promise<Others> {
   const [rollouts, applier] = await Promise.all([readBoundRollouts(versions, call), readApplier(versions, call)]);
   return { rollouts, applier, ...(await readSource(versions, rollouts, call)) };
 }
 
 /** The Rollouts to which the object is bound; none if it is deleted. */
 function readBoundRollouts(
-  { object, oldObject, namespace }: ObjectVersions,
+  { object, oldObject, namespace }: ObjectVersions<FluxObject>,
   call: WebhookCall,
 ): Promise<WriteContext['rollouts']> {
   // The Rollouts of both the old and the new object. Behind a closed Gate an apply can't remove the annotation that
@@ -164,7 +146,7 @@ function readBoundRollouts(
 
 /** The object's source, if it is in the same namespace and the write depends on it. */
 async function readSource(
-  { object, oldObject, namespace }: ObjectVersions,
+  { object, oldObject, namespace }: ObjectVersions<FluxObject>,
   rollouts: WriteContext['rollouts'],
   { cluster }: WebhookCall,
 ): Promise<Pick<WriteContext, 'source' | 'isSourceUnread'>> {
@@ -179,7 +161,7 @@ async function readSource(
 
 /** The Kustomization that applies the object, if this write may end the wait for it. */
 async function readApplier(
-  { object, oldObject }: ObjectVersions,
+  { object, oldObject }: ObjectVersions<FluxObject>,
   { cluster }: WebhookCall,
 ): Promise<FluxObject | undefined> {
   const applier = object && endsOpening(object, oldObject) ? applierOf(object) : undefined;

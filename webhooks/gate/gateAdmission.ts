@@ -29,7 +29,7 @@ import { nextScheduleRecord } from '../../core/record/pinAndSchedule.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
 import { recordDeletion } from '../approvalDeletion.ts';
 import { bypassOrDeny, reviewBypass } from '../closedGates.ts';
-import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
+import { type AdmissionDecision, allowed, denied, versionsOf } from '../response.ts';
 import { openForWarnings, openingProblem, writeGateApprovals } from './gateApprovalWrites.ts';
 
 /** The verb on gates that a selection in other namespaces requires, for the whole cluster. */
@@ -42,8 +42,8 @@ const SELECT_NAMESPACES = 'select-namespaces';
 export async function mutateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const { now } = call;
   const { username } = request.userInfo;
-  const { gate, old } = gatesOfWrite(request);
-  if (!gate || request.subResource) return allowed();
+  const { object: gate, oldObject: old } = versionsOf<Gate>(request);
+  if (!gate) return allowed();
   const annotations = gate.metadata.annotations ?? {};
   const before = old?.metadata.annotations ?? {};
   const isGranted = await grantsDeletionOrOwner(gate, old, request, call);
@@ -86,9 +86,8 @@ async function grantsDeletionOrOwner(
 }
 
 export async function validateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
-  if (request.operation === 'DELETE') return validateGateDelete(request, call);
-  const { gate, old } = gatesOfWrite(request);
-  if (!gate || request.subResource) return allowed();
+  const { object: gate, oldObject: old } = versionsOf<Gate>(request);
+  if (!gate) return old ? validateGateDelete(old, request, call) : allowed();
   const problems = newProblems(gateProblems(gate).map(problemText), old && gateProblems(old).map(problemText));
   if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
   const reach = await reachProblem(gate, old, request, call);
@@ -104,10 +103,6 @@ export async function validateGate(request: AdmissionRequest, call: WebhookCall)
     ...(await openForWarnings(gate, old, call)),
   ];
   return { ...owner, warnings };
-}
-
-function gatesOfWrite({ object, oldObject }: AdmissionRequest): { gate?: Gate; old?: Gate } {
-  return { gate: (object ?? undefined) as Gate | undefined, old: (oldObject ?? undefined) as Gate | undefined };
 }
 
 /**
@@ -145,17 +140,19 @@ const MAX_OBJECTS_IN_DENIAL = 3;
 const APPROVALS_BEFORE_DELETION =
   'A request cannot open it, because it has spec.approvals: first remove each reference to it, and its spec.selects.';
 
-async function validateGateDelete(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
-  const stored = (request.oldObject ?? undefined) as Gate | undefined;
-  if (!stored || request.subResource || isSystemDeleter(request.userInfo.username)) return allowed();
-  const ref = { namespace: namespaceOf(request), name: stored.metadata.name ?? '' };
-  const gate = { ...stored, metadata: { ...stored.metadata, ...ref } };
+async function validateGateDelete(
+  gate: Gate,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<AdmissionDecision> {
+  if (isSystemDeleter(request.userInfo.username)) return allowed();
+  const ref = identityOf(gate);
   const decision = await decideDeletionOrOwner(gate, gate, request, call);
   if (decision.allowed) {
     const about = async (regarding: Gate) => {
       return { regarding, involvedObjects: involvedObjectsOf(regarding.status?.heldObjects ?? [], ref.namespace) };
     };
-    await recordDeletion(stored.metadata.uid, { ...GATES, ...ref }, APPROVAL_KEYS.Gate, about, request, call);
+    await recordDeletion(gate.metadata.uid, { ...GATES, ...ref }, APPROVAL_KEYS.Gate, about, request, call);
   }
   return decision;
 }

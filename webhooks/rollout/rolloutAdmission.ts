@@ -23,7 +23,7 @@ import { NAME_A_VERSION, nextRequestRecord, requestsOf } from '../../core/rollou
 import { forbiddenProblems, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/specProblems.ts';
 import { upstreamName, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { readUpstream } from '../../live/objectReads.ts';
-import { type AdmissionHandler, allowed, denied, deny } from '../response.ts';
+import { type AdmissionHandler, allowed, denied, deny, versionsOf } from '../response.ts';
 import { bypassOf } from './rolloutBypass.ts';
 import { decideDeletion, decideEvasion } from './rolloutEvasion.ts';
 import { rolloutWarnings } from './rolloutWarnings.ts';
@@ -33,9 +33,8 @@ import { rolloutWarnings } from './rolloutWarnings.ts';
  * for HealthChecks.
  */
 export const mutateRollout: AdmissionHandler = async (request, call) => {
-  const sent = request.object as Rollout | null | undefined;
-  if (!sent || request.subResource) return allowed();
-  const before = (request.oldObject ?? undefined) as Rollout | undefined;
+  const { object: sent, oldObject: before } = versionsOf<Rollout>(request);
+  if (!sent) return allowed();
   const withOwnStatus = withStatus(sent, before?.status);
   const bypassFor = sent.metadata.annotations?.[BYPASS_FOR];
   const { rollout, cancelled } = withoutOlderForceDeploy(annotate(withOwnStatus, BYPASS_FOR, undefined), before);
@@ -98,22 +97,20 @@ function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { 
 }
 
 export const validateRollout: AdmissionHandler = async (request, call) => {
-  const rollout = request.object as Rollout | null | undefined;
-  const before = request.oldObject as Rollout | null | undefined;
-  if (request.subResource) return allowed();
+  const { object: rollout, oldObject: before } = versionsOf<Rollout>(request);
   if (!rollout) return (before && (await decideDeletion(before, request, call))) ?? allowed();
   const initial = before ? initialVersionProblem(rollout, before, call.settings.kuberikCompat) : undefined;
   const problems = [
     ...newProblems(problemsOf(rollout, call), before ? problemsOf(before, call) : []),
     ...(initial === undefined ? [] : [initial]),
   ];
-  const order = problems.length > 0 ? undefined : await checkOrder(rollout, before ?? undefined, call);
+  const order = problems.length > 0 ? undefined : await checkOrder(rollout, before, call);
   const wrong = order?.problem === undefined ? problems : [order.problem];
   if (wrong.length > 0)
     return denied('invalid', `Rollout '${rollout.metadata.name}' is not valid: ${wrong.join('; ')}`);
   const evasion = before ? await decideEvasion(rollout, before, request, call) : undefined;
   if (evasion && !evasion.allowed) return evasion;
-  const warnings = [...(order?.warnings ?? []), ...(await rolloutWarnings(rollout, before ?? undefined, call))];
+  const warnings = [...(order?.warnings ?? []), ...(await rolloutWarnings(rollout, before, call))];
   return { ...(evasion ?? allowed()), warnings };
 };
 

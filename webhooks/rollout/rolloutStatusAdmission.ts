@@ -4,7 +4,7 @@
  */
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
 import { sameJson } from '../../core/kube/json.ts';
-import { type AdmissionHandler, allowed } from '../response.ts';
+import { type AdmissionHandler, allowed, versionsOf } from '../response.ts';
 import { decideAddedDeployment } from './rolloutEvasion.ts';
 
 /** The fields that the Go controller's API lacks; a test compares both lists with the CRD. */
@@ -45,11 +45,10 @@ export const OUR_ENTRY_FIELDS = [
 ] as const satisfies (keyof HistoryEntry)[];
 
 export const mutateRolloutStatus: AdmissionHandler = async (request, call) => {
-  const rollout = request.object as Rollout | null | undefined;
-  const stored = (request.oldObject as Rollout | null | undefined)?.status;
+  const { object: rollout, oldObject } = versionsOf<Rollout>(request);
   // The CRD's own rule rejects a write that removes the status.
   if (!rollout?.status || request.userInfo.username === call.settings.metacontrollerUser) return allowed();
-  const status = acceptStatus(rollout.status, stored, request.userInfo.username);
+  const status = acceptStatus(rollout.status, oldObject?.status, request.userInfo.username);
   return sameJson(status, rollout.status) ? allowed() : { allowed: true, object: { ...rollout, status } };
 };
 
@@ -58,8 +57,7 @@ export const mutateRolloutStatus: AdmissionHandler = async (request, call) => {
  * (hooks/rollout/rolloutHook.ts).
  */
 export const validateRolloutStatus: AdmissionHandler = async (request, call) => {
-  const rollout = request.object as Rollout | null | undefined;
-  const before = request.oldObject as Rollout | null | undefined;
+  const { object: rollout, oldObject: before } = versionsOf<Rollout>(request);
   if (!rollout || !before || request.userInfo.username === call.settings.metacontrollerUser) return allowed();
   return (await decideAddedDeployment(rollout, before, request, call)) ?? allowed();
 };

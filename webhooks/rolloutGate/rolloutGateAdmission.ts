@@ -21,19 +21,18 @@ import { identityOf, labelValue } from '../../core/kube/names.ts';
 import { formatListed, nextListEntries, parseListed } from '../../core/record/listRecord.ts';
 import { hasDiscovered, requestersOf } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { recordDeletion } from '../approvalDeletion.ts';
-import { type AdmissionDecision, type AdmissionHandler, allowed, denied, namespaceOf } from '../response.ts';
+import { type AdmissionDecision, type AdmissionHandler, allowed, denied, versionsOf } from '../response.ts';
 
 export const mutateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
-  const sent = request.object as RolloutGate | null | undefined;
-  if (!sent || request.subResource) return allowed();
-  const old = (request.oldObject ?? undefined) as RolloutGate | undefined;
+  const { object: sent, oldObject: old, namespace } = versionsOf<RolloutGate>(request);
+  if (!sent) return allowed();
   const write = { object: sent, old, keys: APPROVAL_KEYS.RolloutGate, by: request.userInfo.username, now: call.now };
   const record = recordedOn(old, write.keys);
   // An approval for one Rollout doesn't count for another.
   const isOtherRollout = sent.spec?.rolloutRef?.name !== old?.spec?.rolloutRef?.name;
   const before = withRuleChange(isOtherRollout ? { ...record, given: [] } : record, write);
   const approved = approvedValue(write);
-  const target = approved === undefined ? undefined : await readTarget(sent, approved, namespaceOf(request), call);
+  const target = approved === undefined ? undefined : await readTarget(sent, approved, namespace, call);
   const written = acceptApproval(write, before, target);
   if (written.problem !== undefined)
     return denied('invalid', `RolloutGate '${sent.metadata.name ?? '(new)'}': ${written.problem}`);
@@ -63,9 +62,8 @@ function listAnnotations(
  * reports the user.
  */
 export const validateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
-  const gate = request.oldObject as RolloutGate | null | undefined;
-  if (request.operation !== 'DELETE' || request.subResource || !gate) return allowed();
-  const namespace = namespaceOf(request);
+  const { object, oldObject: gate, namespace } = versionsOf<RolloutGate>(request);
+  if (object || !gate) return allowed();
   const ref = { ...ROLLOUT_GATES, namespace, name: gate.metadata.name ?? '' };
   const about = async (stored: RolloutGate) => {
     const name = stored.spec?.rolloutRef?.name;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DEPLOYED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { Rollout } from '../../../api/types.ts';
+import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import {
   APP_PATH,
@@ -14,7 +15,7 @@ import {
   owner,
   rollout,
 } from '../../core/admission/objects.ts';
-import { send } from '../../support/admission.ts';
+import { responseOf, send } from '../../support/admission.ts';
 
 const at = (id: number, version: string) => ({
   deployed: deployment('my-app', id, version),
@@ -243,10 +244,6 @@ const deleted = (object: FluxObject): FluxObject => ({
 });
 const untouched: [title: string, write: Parameters<typeof send>[1]][] = [
   [
-    'a status write',
-    { object: kustomization(at(1, '1.0.0')), oldObject: kustomization(at(1, '1.0.0')), subResource: 'status' },
-  ],
-  [
     'finalizers only',
     {
       object: { ...kustomization(at(1, '1.0.0')), status: { observedGeneration: 3 } },
@@ -327,4 +324,11 @@ describe('validating', () => {
     expect(answer.allowed).toBe(denied === undefined);
     if (denied) expect(answer.message).toMatch(denied);
   });
+});
+
+it.each(['mutate/flux', 'validate/flux'])('%s leaves a write of the status alone', async (webhook) => {
+  const object = kustomization({ ...at(1, '1.0.0'), substitute: { APP: '0.9.0' } });
+  const write = { object, oldObject: kustomization(at(1, '1.0.0')), subResource: 'status' };
+  const { call } = fakeWebhookCall({ now: NOW, ...context });
+  expect(await responseOf(webhook, write, call)).toEqual({ uid: 'request-uid', allowed: true });
 });
