@@ -30,13 +30,6 @@ export interface ContinueRequest extends RecordedRequest {
   version: string;
 }
 
-/** The request in the annotation; undefined if there is none, or no record of its user. */
-function continueRequest({ metadata }: Budget): ContinueRequest | undefined {
-  const version = metadata.annotations?.[CONTINUE];
-  const request = requestInEntry(parseRecord(metadata.annotations?.[CONTINUE_REQUEST]) as Entry);
-  return version && version.length <= MAX_VERSION && request ? { version, ...request } : undefined;
-}
-
 /** The problem of a `continue` that names no version. Versions are `<tag>`, or `<image>:<tag>` as in the status. */
 export function continueProblem({ metadata }: Budget, before: Budget | undefined): FieldProblem | undefined {
   const value = metadata.annotations?.[CONTINUE];
@@ -53,16 +46,20 @@ export function isImage(text: string): boolean {
   return text.length <= MAX_VERSION && IMAGE.test(text);
 }
 
-/** The `continue` request that has not taken effect yet. */
-export function pendingContinue(budget: Budget): ContinueRequest | undefined {
-  const request = continueRequest(budget);
-  return request && request.id !== budget.status?.handledRequest ? request : undefined;
+/** The `continue` request that has not taken effect yet; undefined for one without a record of its user. */
+export function pendingContinue({ metadata, status }: Budget): ContinueRequest | undefined {
+  const version = metadata.annotations?.[CONTINUE];
+  const request = requestInEntry(parseRecord(metadata.annotations?.[CONTINUE_REQUEST]) as Entry);
+  if (!version || version.length > MAX_VERSION || request?.id === status?.handledRequest) return undefined;
+  return request && { version, ...request };
 }
 
-/** Whether the `continue` annotation no longer has an effect. */
+/**
+ * Whether the `continue` annotation has no effect any more. Without a record of its user it never has one: if it stayed,
+ * the same request couldn't be made again.
+ */
 export function isUsed(budget: Budget): boolean {
-  const request = continueRequest(budget);
-  return request !== undefined && request.id === budget.status?.handledRequest;
+  return budget.metadata.annotations?.[CONTINUE] !== undefined && pendingContinue(budget) === undefined;
 }
 
 /** The budget with a record of the write's request, if it is new. A record that a client writes doesn't count. */

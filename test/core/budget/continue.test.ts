@@ -38,6 +38,18 @@ describe('the record of the user who continues', () => {
   it('is removed with the request, and never exists without it', () => {
     const forged = budget({ [RECORD]: recorded('uid-9', 'root') });
     expect(recordContinue(forged, undefined, alice, NOW).metadata.annotations).toBeUndefined();
-    expect(pendingContinue(budget({ [CONTINUE]: '1.2.0' }))).toBeUndefined();
   });
+
+  it.each([
+    ['no webhook has seen', {}],
+    ['an earlier commit has recorded', { [RECORD]: 'uid-0 2026-03-01T11:00:00Z alice' }],
+  ])(
+    'is missing for a request that %s: it has no effect, and is removed, so that it can be made again',
+    (_, record) => {
+      const unseen = budget({ [CONTINUE]: '1.2.0', ...record });
+      expect(pendingContinue(unseen)).toBeUndefined();
+      expect(isUsed(unseen)).toBe(true);
+      expect(isUsed(budget({}))).toBe(false);
+    },
+  );
 });

@@ -47,7 +47,8 @@ it('the message of an Unhealthy check is cut without a part of a command', () =>
 });
 
 it('Ready has its message again in the sync that finds a problem to be over', () => {
-  const head = { ...entry('InProgress'), origin: ['Automatic', 'GateBypass'], bakeStartTime: '2026-03-01T12:00:00Z' };
+  const started: HistoryEntry = { ...entry('InProgress'), bakeStartTime: '2026-03-01T12:00:00Z' };
+  const head: HistoryEntry = { ...started, origin: ['Automatic', 'GateBypass'] };
   const problem = { type: 'Ready', status: 'False' as const, reason: 'RolloutFailed', lastTransitionTime: '' };
   const conditions = [{ ...problem, message: "ImagePolicy 'app' not found" }];
   const stored = observed({ bakeTime: '5m' }, { history: [head], conditions, availableReleases: [{ tag: '1.0.0' }] });
