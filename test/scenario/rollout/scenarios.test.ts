@@ -1,11 +1,14 @@
-/** Runs the scenarios of this folder by play.ts. */
+/** Runs the scenarios of this folder by play.ts, with messages that no code may read. */
 import { describe, expect, it } from 'vitest';
 import { FILES, play, readScenarios, titled } from './play.ts';
+import { TwoReadings } from './writeOnlyTexts.ts';
 
 for (const file of FILES) {
   describe(file, () => {
     const kuberikCompat = file.startsWith('original-');
-    it.each(titled(readScenarios(file)))('%s %s', (_id, _title, scenario) => play(scenario, 'Hold', kuberikCompat));
+    it.each(titled(readScenarios(file)))('%s %s', (_id, _title, scenario) =>
+      play(scenario, 'Hold', kuberikCompat, TwoReadings),
+    );
   });
 }
 

@@ -1,12 +1,10 @@
 /**
- * Messages are write-only: before each sync of each scenario every text for people that is stored is reversed, and
- * neither what the Rollout does nor what is explained of it may change by that, but for texts. Events are not compared:
- * a new text is a reason to record one.
+ * Checks that no code reads messages: with every stored message reversed, a sync and the explanation are the same, but
+ * for texts. Events aren't compared: a new text is a reason to record one.
  */
-import { describe, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { MARKED_SUCCESSFUL } from '../../../core/rollout/deployment/deploymentMessages.ts';
 import { explained } from './explained.ts';
-import { FILES, play, readScenarios, titled } from './play.ts';
 import { ScenarioCluster } from './scenarioCluster.ts';
 
 const TEXTS = ['message', 'bakeStatusMessage'];
@@ -29,7 +27,8 @@ function withTexts(value: unknown, keys: readonly string[], by: (text: string) =
   );
 }
 
-class TwoReadings extends ScenarioCluster {
+/** A cluster that answers each sync twice, with the stored messages as they are and reversed. */
+export class TwoReadings extends ScenarioCluster {
   override async sync(): Promise<boolean> {
     const asStored = await this.readings();
     const stored = [...this.objects];
@@ -53,13 +52,4 @@ class TwoReadings extends ScenarioCluster {
       next,
     };
   }
-}
-
-for (const file of FILES) {
-  describe(file, () => {
-    const kuberikCompat = file.startsWith('original-');
-    it.each(titled(readScenarios(file)))('%s %s', (_id, _title, scenario) =>
-      play(scenario, 'Hold', kuberikCompat, TwoReadings),
-    );
-  });
 }
