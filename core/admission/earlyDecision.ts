@@ -1,4 +1,4 @@
-/** The decision on a write of a Flux object before anything is read: most writes change nothing governed. */
+/** What is decided on a write of a Flux object before anything is read: most writes change nothing governed. */
 import { REQUIRED_GATES, UNCOUNTED_ON_FLUX_OBJECTS } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { LIMIT_OF_ROLLOUTS, LIMIT_TEXTS } from '../gate/gateRefs.ts';
@@ -7,27 +7,8 @@ import { uniqueRefs, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
 import { type Denial, subjectOf } from '../objectGates/gateTexts.ts';
-import { foreignGates, foreignText, gatesInAnnotation, type RefRules } from '../objectGates/objectGates.ts';
+import { foreignGates, foreignText, gatesInAnnotation } from '../objectGates/objectGates.ts';
 import { isSuspendedByUs } from '../objectGates/objectState.ts';
-
-/**
- * The decision before anything is read: allowed as it is, or denied; undefined if the write is to be decided.
- * @param isStoredVersion whether the write is in the stored API version: in another one, fields may be lost that
- *   neither object has here
- */
-export function earlyDecision(
-  object: FluxObject,
-  oldObject: FluxObject | undefined,
-  { noCrossNamespaceRefs = false }: RefRules,
-  isStoredVersion: boolean,
-): 'allowed' | Denial | undefined {
-  if (oldObject && (willConflict(object, oldObject) || (isStoredVersion && isOutOfScope(object, oldObject))))
-    return 'allowed';
-  const foreign = noCrossNamespaceRefs ? newForeignGateProblem(object, oldObject) : undefined;
-  if (foreign) return { reason: 'not_permitted', text: `${subjectOf(object)}: ${foreign}` };
-  const limit = tooManyReferencesProblem(object, oldObject) ?? nestingProblem(object, oldObject);
-  return limit ? { reason: 'limit', text: `${subjectOf(object)}: ${limit}` } : undefined;
-}
 
 /**
  * Whether a write changes nothing that Rollouts and Gates govern, and so needs no decision.
@@ -58,14 +39,19 @@ const RESOURCE_VERSION = /^[1-9]\d*$/;
  * Webhooks are called before that check. A decorator that writes from an old cache would look like a user who undoes
  * the last change; a denial would count as its failure, while a conflict is retried.
  */
-function willConflict(object: FluxObject, oldObject: FluxObject): boolean {
+export function willConflict(object: FluxObject, oldObject: FluxObject): boolean {
   const version = object.metadata.resourceVersion ?? '';
   const stored = oldObject.metadata.resourceVersion ?? '';
   return RESOURCE_VERSION.test(version) && RESOURCE_VERSION.test(stored) && version !== stored;
 }
 
-/** The sentence that denies a write that names too much to be evaluated; undefined if it doesn't. */
-export function tooManyReferencesProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+/** The denial of a write that names too much, or is nested too deeply, to be evaluated. */
+export function limitDenial(object: FluxObject, oldObject: FluxObject | undefined): Denial | undefined {
+  const limit = tooManyReferencesProblem(object, oldObject) ?? nestingProblem(object, oldObject);
+  return limit === undefined ? undefined : { reason: 'limit', text: `${subjectOf(object)}: ${limit}` };
+}
+
+function tooManyReferencesProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   for (const field of ['annotations', 'labels'] as const) {
     const count = countOfKeys(object.metadata[field]);
     if (count > LIMITS[field] && count > countOfKeys(oldObject?.metadata[field]))
@@ -86,14 +72,14 @@ function countOfKeys(entries: Record<string, string> | undefined): number {
   return Object.keys(entries ?? {}).filter((key) => !UNCOUNTED_ON_FLUX_OBJECTS.has(key)).length;
 }
 
-/** The sentence that denies a write which names Gates of other namespaces that the object did not name before. */
-function newForeignGateProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+/** The denial of a write that names a Gate of another namespace that the object did not name before. */
+export function foreignGateDenial(object: FluxObject, oldObject: FluxObject | undefined): Denial | undefined {
   const [first] = without(foreignGates(object), oldObject ? foreignGates(oldObject) : []);
-  return first && foreignText(first);
+  return first && { reason: 'not_permitted', text: `${subjectOf(object)}: ${foreignText(first)}` };
 }
 
 /**
- * The sentence that denies a spec too deep to be compared field by field.
+ * The problem of a spec that is too deep to be compared field by field.
  * A stored spec that is too deep blocks no write that leaves it alone: otherwise the object could not be suspended.
  */
 function nestingProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {

@@ -6,7 +6,7 @@ import type { AdmissionRequest } from '../../api/admission.ts';
 import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { GOVERNED_KINDS, governedKindOf, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
-import { earlyDecision } from '../../core/admission/earlyDecision.ts';
+import { foreignGateDenial, isOutOfScope, limitDenial, willConflict } from '../../core/admission/earlyDecision.ts';
 import { closedGatesOfWrite, decideWrite, type WriteContext } from '../../core/admission/fluxWrite.ts';
 import { deletionDenial, verifyWrite } from '../../core/admission/validate.ts';
 import { freshReason } from '../../core/gate/bypassReason.ts';
@@ -34,8 +34,10 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const { object, oldObject: stored } = versions;
   if (!object) return allowed();
   const isStoredVersion = isInStoredVersion(request);
-  const early = earlyDecision(object, stored, call.settings, isStoredVersion);
-  if (early) return early === 'allowed' ? allowed() : deny(early, request, call);
+  if (stored && (willConflict(object, stored) || (isStoredVersion && isOutOfScope(object, stored)))) return allowed();
+  const foreign = call.settings.noCrossNamespaceRefs ? foreignGateDenial(object, stored) : undefined;
+  const early = foreign ?? limitDenial(object, stored);
+  if (early) return deny(early, request, call);
 
   const context = await readContext(versions, request, call);
   const oldObject = stored && withShrinkingEdits(object, stored, context);
@@ -64,7 +66,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   return withBypass({ allowed: true, object: decided, warnings, revertReason }, bypass, request, call);
 }
 
-/** Whether the write is in the version that Flux stores. In another version it may drop fields of the stored object. */
+/** Whether the write is in the version that Flux stores. In another one it may drop fields that neither object has. */
 function isInStoredVersion({ kind: { group, kind, version } }: AdmissionRequest): boolean {
   const governed = governedKindOf(group, kind);
   return governed === undefined || KINDS[governed].versions[0] === version;
@@ -169,9 +171,9 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
   const versions = versionsOf<FluxObject>(request);
   const { object, oldObject: stored } = versions;
   if (!object) return stored ? validateDelete(versions, stored, request, call) : allowed();
-  // A version that drops fields, and Gates of other namespaces, are the mutating webhook's to deny.
-  const early = earlyDecision(object, stored, {}, true);
-  if (early) return early === 'allowed' ? allowed() : deny(early, request, call);
+  if (stored && (willConflict(object, stored) || isOutOfScope(object, stored))) return allowed();
+  const limit = limitDenial(object, stored);
+  if (limit) return deny(limit, request, call);
 
   const context = await readValidationContext(versions, request, call);
   const oldObject = stored && withShrinkingEdits(object, stored, context);

@@ -1,7 +1,7 @@
 /** The size limit of a FluxBinding: without one, an object would not be informed of its closed Gate. */
 import { expect, it } from 'vitest';
 import type { FluxBinding } from '../../../api/types.ts';
-import { tooManyReferencesProblem } from '../../../core/admission/earlyDecision.ts';
+import { limitDenial } from '../../../core/admission/earlyDecision.ts';
 import { provesApply } from '../../../core/binding/appliedDeployment.ts';
 import { makeBinding } from '../../../core/binding/bindingSpec.ts';
 import { LIMITS } from '../../../core/limits.ts';
@@ -37,6 +37,6 @@ it('an object with more marked variables than the limit counts as held, with the
   const context = { gates: gatesByName(), selectingGates: NO_SELECTING_GATES, now: NOW };
   expect(managedFieldsOf(object).fields).toHaveLength(LIMITS.managedFields);
   expect(evaluateObjectGates(object, context).closed[0]?.message).toContain(`${LIMITS.managedFields} variables`);
-  expect(tooManyReferencesProblem(object, undefined)).toContain(`${LIMITS.managedFields} variables`);
+  expect(limitDenial(object, undefined)?.text).toContain(`${LIMITS.managedFields} variables`);
   expect(size(makeBinding(object, gates, undefined))).toBeLessThan(100_000);
 });

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { GATE_STATE, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import { earlyDecision, isOutOfScope } from '../../../core/admission/earlyDecision.ts';
+import { isOutOfScope, limitDenial } from '../../../core/admission/earlyDecision.ts';
 import { verifyWrite } from '../../../core/admission/validate.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { denialText } from '../../../core/objectGates/gateTexts.ts';
@@ -122,13 +122,13 @@ describe.each([LIMITS.nesting + 1, 2000, 9000])('a spec nested %i levels deep', 
 
   it('is refused where it is new, and where it changes', () => {
     const denial = { reason: 'limit', text: expect.stringContaining(limit) };
-    expect(earlyDecision(deep, undefined, {}, true)).toMatchObject(denial);
-    expect(earlyDecision(helmRelease(nested(levels - 1, 'b')), deep, {}, true)).toMatchObject(denial);
+    expect(limitDenial(deep, undefined)).toMatchObject(denial);
+    expect(limitDenial(helmRelease(nested(levels - 1, 'b')), deep)).toMatchObject(denial);
   });
 
   it('is suspended where it was there before the gate', () => {
     const before = { ...deep, metadata: { ...deep.metadata, annotations: {} } };
-    expect(earlyDecision(deep, before, {}, true)).toBeUndefined();
+    expect(limitDenial(deep, before)).toBeUndefined();
     expect(written(deep, before)).toMatchObject({ object: { spec: { suspend: true } } });
   });
 
@@ -142,6 +142,6 @@ describe.each([LIMITS.nesting + 1, 2000, 9000])('a spec nested %i levels deep', 
 });
 
 it('the largest allowed depth is accepted', () => {
-  expect(earlyDecision(helmRelease(nested(LIMITS.nesting - 1, 'a')), undefined, {}, true)).toBeUndefined();
+  expect(limitDenial(helmRelease(nested(LIMITS.nesting - 1, 'a')), undefined)).toBeUndefined();
   expect(stored(helmRelease(nested(LIMITS.nesting - 1, 'a'))).spec?.suspend).toBe(true);
 });

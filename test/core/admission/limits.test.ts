@@ -1,6 +1,6 @@
 /** An object beyond a limit is held, and its message names that limit. Warnings are not cut. */
 import { describe, expect, it } from 'vitest';
-import { tooManyReferencesProblem } from '../../../core/admission/earlyDecision.ts';
+import { limitDenial } from '../../../core/admission/earlyDecision.ts';
 import { decideWrite } from '../../../core/admission/fluxWrite.ts';
 import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, LIMIT_TEXTS } from '../../../core/gate/gateRefs.ts';
 import { refKey } from '../../../core/kube/names.ts';
@@ -75,17 +75,17 @@ it.each(['annotations', 'labels'] as const)('more %s than the limit are refused,
     };
   };
   const [most, more] = [withMany(LIMITS[field]), withMany(LIMITS[field] + 1)];
-  expect(tooManyReferencesProblem(most, undefined)).toBeUndefined();
-  expect(tooManyReferencesProblem(more, undefined)).toMatch(/ has 513 entries, and at most 512 are allowed/);
-  expect(tooManyReferencesProblem(more, most)).toMatch(/ has 513 entries/);
-  expect(tooManyReferencesProblem(more, more)).toBeUndefined();
+  expect(limitDenial(most, undefined)).toBeUndefined();
+  expect(limitDenial(more, undefined)?.text).toMatch(/ has 513 entries, and at most 512 are allowed/);
+  expect(limitDenial(more, most)?.text).toMatch(/ has 513 entries/);
+  expect(limitDenial(more, more)).toBeUndefined();
 });
 
 it('our annotations come on top of as many as a user may write', () => {
   const annotations = Object.fromEntries(each(LIMITS.annotations, (i) => [`k${i}`, '']));
   const before = kustomization({ annotations });
   const marked = kustomization({ annotations: { ...annotations, 'gate.fluxcd.io/state': 'closed: prod/freeze' } });
-  expect(tooManyReferencesProblem(marked, before)).toBeUndefined();
+  expect(limitDenial(marked, before)).toBeUndefined();
 });
 
 describe('a Warning with names of 20 characters has at most 120', () => {
