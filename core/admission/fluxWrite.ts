@@ -88,7 +88,7 @@ export interface FluxWrite {
   isSync?: boolean | undefined;
   /** Absent if the writer does not ask to bypass a closed Gate. */
   bypass?: Bypass | undefined;
-  /** Whether a new reason counts for a later deletion, although no Gate stops this write. */
+  /** Whether a new reason bypasses a Gate: one that holds the object, or one that would stop its deletion. */
   reasonCounts?: boolean | undefined;
 }
 
@@ -130,9 +130,8 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
     ...awaitsWarning(settled, write),
     ...unknownAnnotationWarnings(write),
   ];
-  const counts = (bypass?.granted || write.reasonCounts) ?? false;
   return {
-    object: recordReason(settled, oldObject, write.user, context.now, counts),
+    object: recordReason(settled, oldObject, write.user, context.now, write.reasonCounts ?? false),
     warnings,
     revertReason: content.revertReason,
   };

@@ -22,7 +22,7 @@ import {
 } from '../managedField/deployment.ts';
 import { fieldKey, fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
 import { type Denial, subjectOf } from '../objectGates/gateTexts.ts';
-import { escapesSelection, evaluateObjectGates, type ObjectGates } from '../objectGates/objectGates.ts';
+import { escapesSelection, evaluateObjectGates } from '../objectGates/objectGates.ts';
 import { readState } from '../objectGates/objectState.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
@@ -30,15 +30,11 @@ import { FewPaths, governedChanges } from './closedGateWrite.ts';
 import type { FluxWrite } from './fluxWrite.ts';
 
 /** The denial of a write that another webhook has changed; undefined if none has. */
-export function verifyWrite(write: Omit<FluxWrite, 'closed'>): Denial | undefined {
-  const { object, oldObject, context } = write;
-  const gates = evaluateObjectGates(oldObject ?? object, context);
-  const { closed } = gates;
-  const bypassing = bypassingRollouts(oldObject, gates.closures, context);
-  const changed =
-    verifySuspended(object) ??
-    verifySeen(object, oldObject, gates, context) ??
-    verifyBehindClosedGate(write, closed, bypassing);
+export function verifyWrite(write: FluxWrite): Denial | undefined {
+  const { object, oldObject, context, closed } = write;
+  const { closures } = evaluateObjectGates(oldObject ?? object, context);
+  const bypassing = bypassingRollouts(oldObject, closures, context);
+  const changed = verifySuspended(object) ?? verifySeen(write) ?? verifyBehindClosedGate(write, bypassing);
   if (changed) return changed;
   // Behind a closed Gate a managed field keeps its value, even if its Rollout has deployed another, unless that
   // deployment bypasses the Gate.
@@ -67,17 +63,11 @@ function verifySuspended(object: FluxObject): Denial | undefined {
  * object has none, or is open although it names a closed Gate that the stored one didn't, another webhook has removed
  * the state, or has named the Gate later.
  */
-function verifySeen(
-  object: FluxObject,
-  oldObject: FluxObject | undefined,
-  gates: ObjectGates,
-  context: FluxWrite['context'],
-): Denial | undefined {
+function verifySeen({ object, oldObject, context, closed: known }: FluxWrite): Denial | undefined {
   const isStateless = object.metadata.annotations?.[GATE_STATE] === undefined;
   if (object.metadata.deletionTimestamp || !(isStateless || readState(object)?.is === 'open')) return undefined;
-  const own = oldObject ? evaluateObjectGates(object, context) : gates;
-  const known = new Set(oldObject && !isStateless ? gates.all.map(({ key }) => key) : []);
-  const closed = own.closed.filter(({ key }) => !known.has(key));
+  const seen = new Set(oldObject && !isStateless ? known.map(({ key }) => key) : []);
+  const closed = evaluateObjectGates(object, context).closed.filter(({ key }) => !seen.has(key));
   if (closed.length === 0) return undefined;
   const cause = 'named a closed Gate on it too late';
   const text = isStateless
@@ -91,8 +81,7 @@ const CALL_BEFORE =
   "Rename that webhook's configuration, so that its name is alphabetically before 'rollout-hooks': it is then called first.";
 
 function verifyBehindClosedGate(
-  { object, oldObject, user, bypass, context }: Omit<FluxWrite, 'closed'>,
-  closed: readonly GateResult[],
+  { object, oldObject, user, bypass, context, closed }: FluxWrite,
   bypassing: ReadonlyMap<string, Rollout>,
 ): Denial | undefined {
   const state = readState(object)?.is;

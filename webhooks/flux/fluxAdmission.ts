@@ -7,7 +7,7 @@ import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { GOVERNED_KINDS, governedKindOf, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import { foreignGateDenial, isOutOfScope, limitDenial, willConflict } from '../../core/admission/earlyDecision.ts';
-import { closedGatesOfWrite, decideWrite, type WriteContext } from '../../core/admission/fluxWrite.ts';
+import { closedGatesOfWrite, decideWrite, type FluxWrite, type WriteContext } from '../../core/admission/fluxWrite.ts';
 import { deletionDenial, verifyWrite } from '../../core/admission/validate.ts';
 import { freshReason } from '../../core/gate/bypassReason.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
@@ -39,23 +39,12 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const early = foreign ?? limitDenial(object, stored);
   if (early) return deny(early, request, call);
 
-  const context = await readContext(versions, request, call);
-  const oldObject = stored && withShrinkingEdits(object, stored, context);
-  const closed = oldObject ? closedGatesOfWrite(oldObject, context) : [];
-  const reason = freshReason(object, oldObject);
-  const bypass = await reviewBypass(closed, reason, request, call);
+  const write = await reviewedWrite(object, stored, await readContext(versions, request, call), request, call);
+  const { oldObject, context, closed, bypass } = write;
   const fieldManager = fieldManagerOf(request);
-  const outcome = decideWrite({
-    object,
-    oldObject,
-    context,
-    closed,
-    user: request.userInfo.username,
-    fieldManager,
-    isSync: fieldManager !== undefined && call.settings.syncFieldManagers.includes(fieldManager),
-    bypass,
-    reasonCounts: bypass === undefined && (await countsForDeletion(versions, reason, request, call)),
-  });
+  const isSync = fieldManager !== undefined && call.settings.syncFieldManagers.includes(fieldManager);
+  const reasonCounts = bypass ? bypass.granted : await countsForDeletion(versions, request, call);
+  const outcome = decideWrite({ ...write, fieldManager, isSync, reasonCounts });
   const { warnings } = outcome;
   if (outcome.denial)
     return deny(await withClosedGates(outcome.denial, object, context, call), request, call, warnings);
@@ -64,6 +53,20 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   if (loss) return deny(loss, request, call, warnings);
   const { object: decided, revertReason } = outcome;
   return withBypass({ allowed: true, object: decided, warnings, revertReason }, bypass, request, call);
+}
+
+/** The write with the Gates that hold the object, and the writer's bypass of them. */
+async function reviewedWrite(
+  object: FluxObject,
+  stored: FluxObject | undefined,
+  context: WriteContext,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<FluxWrite & { bypass?: ReviewedBypass | undefined }> {
+  const oldObject = stored && withShrinkingEdits(object, stored, context);
+  const closed = oldObject ? closedGatesOfWrite(oldObject, context) : [];
+  const bypass = await reviewBypass(closed, freshReason(object, oldObject), request, call);
+  return { object, oldObject, context, closed, user: request.userInfo.username, bypass };
 }
 
 /** Whether the write is in the version that Flux stores. In another one it may drop fields that neither object has. */
@@ -176,11 +179,7 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
   if (limit) return deny(limit, request, call);
 
   const context = await readValidationContext(versions, request, call);
-  const oldObject = stored && withShrinkingEdits(object, stored, context);
-  const reason = freshReason(object, oldObject);
-  const closed = oldObject && reason !== undefined ? closedGatesOfWrite(oldObject, context) : [];
-  const bypass = await reviewBypass(closed, reason, request, call);
-  const denial = verifyWrite({ object, oldObject, context, user: request.userInfo.username, bypass });
+  const denial = verifyWrite(await reviewedWrite(object, stored, context, request, call));
   return denial ? deny(denial, request, call) : allowed();
 }
 
@@ -204,10 +203,10 @@ async function validateDelete(
  */
 async function countsForDeletion(
   versions: ObjectVersions<FluxObject>,
-  reason: string | undefined,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<boolean> {
+  const reason = versions.object && freshReason(versions.object, versions.oldObject);
   if (reason === undefined) return false;
   const closed = await readClosedGatesOfUnbound({ ...versions, object: undefined }, call);
   return (await reviewBypass(closed, reason, request, call))?.granted ?? false;

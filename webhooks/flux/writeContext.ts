@@ -1,6 +1,7 @@
 /**
- * The cluster's state for the decision on one write of a Flux object. Reads are live, because a cache could be stale;
- * by name; and concurrent.
+ * The cluster's state for the decision on one write of a Flux object. Reads are live, because a cache could be stale,
+ * and by name. The Gates come first: if one holds the object, nothing else is read, because the tenant decides how many
+ * Rollouts the object is bound to, and how large they are.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -29,11 +30,14 @@ export async function readContext(
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<WriteContext> {
-  const [context, closedGatesOfUnbound] = await Promise.all([
-    withOthersUnlessHeld(readGatesOfWrite(versions, request, call), versions, () => readOthers(versions, call)),
+  const [gates, closedGatesOfUnbound] = await Promise.all([
+    readGatesOfWrite(versions, request, call),
     readClosedGatesOfUnbound(versions, call),
   ]);
-  return { ...context, closedGatesOfUnbound };
+  const context = { ...gates, closedGatesOfUnbound };
+  if (holdsWrite(gates, versions)) return { ...context, rollouts: new Map() };
+  const [rollouts, applier] = await Promise.all([readBoundRollouts(versions, call), readApplier(versions, call)]);
+  return { ...context, rollouts, applier, ...(await readSource(versions, rollouts, call)) };
 }
 
 /**
@@ -59,37 +63,16 @@ async function readGatesOfWrite(
  * The cluster's state for the validation of a write. The mutating webhook has run: its annotations name the Gates that
  * select the object, or a Gate that holds it.
  */
-export function readValidationContext(
+export async function readValidationContext(
   versions: ObjectVersions<FluxObject>,
   { userInfo }: AdmissionRequest,
   call: WebhookCall,
 ): Promise<WriteContext> {
+  const gates = await readGateContext(versions, false, call);
   const isByDecorator = userInfo.username === call.settings.metacontrollerUser;
-  const needsRollouts = !isByDecorator || !versions.object || !agreesWithDeployed(versions.object);
-  const readOthers = async () => (needsRollouts ? { rollouts: await readBoundRollouts(versions, call) } : NO_OTHERS);
-  return withOthersUnlessHeld(readGateContext(versions, false, call), versions, readOthers);
-}
-
-/** The inputs of a decision that aren't needed if a Gate holds the object. */
-type Others = Omit<WriteContext, keyof GateContext>;
-const NO_OTHERS: Others = { rollouts: new Map() };
-
-/**
- * The Gates, and the other inputs unless a Gate holds the object: the tenant decides how many Rollouts the object is
- * bound to, and how large they are.
- */
-async function withOthersUnlessHeld(
-  readingGates: Promise<GateContext>,
-  versions: ObjectVersions<FluxObject>,
-  readOthers: () => Promise<Others>,
-): Promise<WriteContext> {
-  // Of an object that is marked as held, the other reads don't even begin.
-  const readingOthers = readState(versions.oldObject)?.is === 'closed' ? undefined : readOthers();
-  // Not awaited if the object is held; then a failure must not end the process.
-  readingOthers?.catch(() => {});
-  const gates = await readingGates;
-  const others = holdsWrite(gates, versions) ? NO_OTHERS : await (readingOthers ?? readOthers());
-  return { ...gates, ...others };
+  const needsNoRollouts = isByDecorator && versions.object && agreesWithDeployed(versions.object);
+  const rollouts = needsNoRollouts || holdsWrite(gates, versions) ? new Map() : await readBoundRollouts(versions, call);
+  return { ...gates, rollouts };
 }
 
 /**
@@ -126,11 +109,6 @@ export async function readClosedGatesOfUnbound(
 ): Promise<GateResult[]> {
   const unbound = await readNamedRollouts(oldObject ? unboundRollouts(object, oldObject) : [], namespace, call);
   return readClosedGatesOfRollouts([...unbound.values()], call);
-}
-
-async function readOthers(versions: ObjectVersions<FluxObject>, call: WebhookCall): Promise<Others> {
-  const [rollouts, applier] = await Promise.all([readBoundRollouts(versions, call), readApplier(versions, call)]);
-  return { rollouts, applier, ...(await readSource(versions, rollouts, call)) };
 }
 
 /** The Rollouts to which the object is bound; none if it is deleted. */

@@ -182,7 +182,8 @@ export function asRead(write: TestWrite): FluxWrite {
   const { selecting } = gatesToRead([object, ...(oldObject ? [oldObject] : [])], {});
   const gates = sortedByKey(selecting.flatMap((ref) => others.gates.get(refKey(ref)) ?? []));
   const context = { ...others, selectingGates: { gates, namespaceLabels } };
-  return { ...write, context, closed: oldObject ? closedGatesOfWrite(oldObject, context) : [] };
+  const closed = oldObject ? closedGatesOfWrite(oldObject, context) : [];
+  return { reasonCounts: write.bypass?.granted, ...write, context, closed };
 }
 
 /** The outcome of a write in shop, with the denial for a user who may read no other namespace. */
