@@ -1,10 +1,6 @@
 /**
- * Requests to open or close a Gate: which requests a write makes, and which of them count now. Only a changed
- * annotation is a request. The request that arrived last counts, regardless of the timestamps. Two changes do not count
- * as requests: a Git sync that restores an older timestamp than a handled one, and text that a user writes into the
- * record.
- *
- * Requests are in three places:
+ * Requests to open or close a Gate: which of them count now. The request that arrived last counts, regardless of the
+ * timestamps. Requests are in three places:
  *
  * 1. the webhook's record (annotation ACCEPTED_REQUEST), which has the order in which they arrived and their users;
  * 2. the status, if there is no record, because there is no webhook;
@@ -30,7 +26,7 @@ import { LIMITS } from '../limits.ts';
 import { type Entry, parseRecord, textsOf } from '../record/record.ts';
 
 export type GateAction = 'open' | 'close';
-const GATE_ACTIONS = ['open', 'close'] as const;
+export const GATE_ACTIONS = ['open', 'close'] as const;
 
 /** A request to open or close a Gate. */
 export interface GateRequest {
@@ -43,6 +39,8 @@ export interface GateRequest {
   reason?: string;
   /** The one version that the opening is for. */
   for?: string;
+  /** Its effect had ended when the spec was changed: a later default, window or schedule doesn't bring it back. */
+  hasEnded?: true;
 }
 
 /** The requests of one Gate that count, and what later requests are compared with. */
@@ -91,7 +89,7 @@ export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
 }
 
 /** The requests in the annotations in the order in which they count: later ones last, and close after open. */
-function annotatedRequests(gate: Gate): GateRequest[] {
+export function annotatedRequests(gate: Gate): GateRequest[] {
   return sortedRequests(GATE_ACTIONS.map((action) => annotatedRequest(gate, action)));
 }
 
@@ -108,7 +106,7 @@ export function annotatedRequest(gate: Gate, action: GateAction): GateRequest | 
 }
 
 /** The requests at `now`: a planned request whose time has come is the current one. */
-function withDueRequest(requests: GateRequests, now: EpochMs): GateRequests {
+export function withDueRequest(requests: GateRequests, now: EpochMs): GateRequests {
   const { planned, handled, seen } = requests;
   if (!planned || planned.at > now) return requests;
   return { current: planned, handled: { ...handled, [planned.action]: planned.at }, seen };
@@ -168,8 +166,8 @@ export function addWindow(at: EpochMs, duration: number): EpochMs {
 export function formatAcceptedRequests({ current, planned, handled, seen = {}, reasonBy }: GateRequests): string {
   const formatted = (at: EpochMs | undefined) => (at === undefined ? undefined : formatTime(at));
   const times = ({ open, close }: RequestTimes) => ({ open: formatted(open), close: formatted(close) });
-  const request = ({ action, at, by, reason, for: version }: GateRequest) => {
-    return { action, at: formatTime(at), by, reason, for: version };
+  const request = ({ action, at, by, reason, for: version, hasEnded }: GateRequest) => {
+    return { action, at: formatTime(at), by, reason, for: version, hasEnded };
   };
   return JSON.stringify({
     current: current && request(current),
@@ -203,7 +201,7 @@ function parseRequest(entry: Entry): GateRequest | undefined {
   const at = parseRequestTime(time);
   return at === undefined || (action !== 'open' && action !== 'close')
     ? undefined
-    : { action, at, ...withoutEmpty(texts) };
+    : { action, at, ...withoutEmpty(texts), ...(entry?.hasEnded === true && { hasEnded: true }) };
 }
 
 /** The newest request, if it is a close request. It revokes earlier approvals, even if its effect has ended. */
@@ -220,127 +218,4 @@ export function closeRequestOf(gate: Gate, now: EpochMs): GateRequest | undefine
 export function openRequestHasEffect(gate: Gate, old: Gate | undefined, now: EpochMs): boolean {
   if (!gate.spec.approvals || closeRequestOf(gate, now)) return true;
   return old !== undefined && (closeRequestOf(old, now) ?? gateRequestsOf(old, now).planned) !== undefined;
-}
-
-// The requests that a write of a Gate makes, and their record.
-
-/** The requests that a write of a Gate makes, and the record to store. */
-export interface AcceptedRequests {
-  /** The text of ACCEPTED_REQUEST; undefined before the first request. */
-  record: string | undefined;
-  accepted: GateRequest[];
-  /** Changed annotations that request nothing new. */
-  ignored: GateRequest[];
-  /** Actions whose annotated reason another user wrote for an earlier request. Such a reason is not recorded. */
-  foreignReasons: GateAction[];
-}
-
-/** The requests that the write makes. `old`: undefined for a new Gate. `by`: the writer. */
-export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, now: EpochMs): AcceptedRequests {
-  let requests: GateRequests = old ? requestsBefore(old, now) : restoredRequests(gate, by, now);
-  const accepted: GateRequest[] = [];
-  const ignored: GateRequest[] = [];
-  const reasonBy = reasonAuthors(gate, old, by);
-  const isForeign = ({ action, reason }: GateRequest) => reason !== undefined && reasonBy[action] !== by;
-  const annotations = annotatedRequests(gate);
-  for (const request of annotations.filter(({ action }) => isChanged(REQUESTED_AT_KEYS[action], gate, old))) {
-    if (isHandled(request, requests)) {
-      ignored.push(request);
-    } else {
-      const { reason, ...bare } = request;
-      requests = addRequest(requests, { ...(isForeign(request) ? bare : request), by }, now);
-      accepted.push(request);
-    }
-  }
-  if (accepted.length === 0 && isChanged(OPEN_FOR, gate, old)) requests = limitOpening(requests, gate, by);
-  const seen = Object.fromEntries(annotations.map(({ action, at }) => [action, at]));
-  const isRecorded = requests.current !== undefined || requests.planned !== undefined;
-  return {
-    record: isRecorded ? formatAcceptedRequests({ ...requests, seen, reasonBy }) : undefined,
-    accepted,
-    ignored,
-    foreignReasons: accepted.filter(isForeign).map(({ action }) => action),
-  };
-}
-
-/** The users who wrote the reasons in the annotations. */
-function reasonAuthors(gate: Gate, old: Gate | undefined, by: string) {
-  const known = parseAcceptedRequests(old?.metadata.annotations?.[ACCEPTED_REQUEST])?.reasonBy;
-  const reasonBy: Partial<Record<GateAction, string>> = {};
-  for (const action of GATE_ACTIONS) {
-    const key = REASON_KEYS[action];
-    if (gate.metadata.annotations?.[key] === undefined) continue;
-    const author = isChanged(key, gate, old) ? by : known?.[action];
-    if (author !== undefined) reasonBy[action] = author;
-  }
-  return reasonBy;
-}
-
-function isChanged(key: string, gate: Gate, old: Gate | undefined): boolean {
-  return gate.metadata.annotations?.[key] !== old?.metadata.annotations?.[key];
-}
-
-/** The stored requests. Timestamps in the annotations count as handled, even if the webhook never saw their write. */
-function requestsBefore(old: Gate, now: EpochMs): GateRequests {
-  const { current, planned, handled: known } = gateRequestsOf(old, now);
-  const handled = { ...known };
-  for (const { action, at } of annotatedRequests(old)) {
-    if (at <= now + CLOCK_TOLERANCE_MS) handled[action] ??= at;
-  }
-  return { current, planned, handled };
-}
-
-/**
- * The requests of a Gate that is created with a record, for instance from a backup: if it was closed, it stays closed.
- * Any user may write such a text. So an opening in it doesn't count, and the creator is the user of its requests.
- */
-function restoredRequests(gate: Gate, by: string, now: EpochMs): GateRequests {
-  const record = parseAcceptedRequests(gate.metadata.annotations?.[ACCEPTED_REQUEST]);
-  const { current, planned, handled, seen } = withDueRequest(record ?? { handled: {} }, now);
-  if (current?.action !== 'close') return { handled: {} };
-  const own = ({ action, at, reason }: GateRequest): GateRequest => {
-    return { action, at, by, ...(reason && { reason: reason.slice(0, LIMITS.gateReason) }) };
-  };
-  // A time ahead of now would make every request before it count as handled.
-  const past = (at: EpochMs | undefined) => (at !== undefined && at <= now + CLOCK_TOLERANCE_MS ? at : undefined);
-  return {
-    current: own(current),
-    // A planned opening for one version would become one for all.
-    ...(planned && !planned.for && { planned: own(planned) }),
-    handled: { open: past(handled.open), close: past(handled.close) },
-    seen: planned?.action === 'open' ? { close: seen?.close } : seen,
-  };
-}
-
-function isHandled({ action, at }: GateRequest, { planned, handled, seen }: GateRequests): boolean {
-  if (planned?.action === action && planned.at === at) return true;
-  // In a Gate from a backup a request may have been planned and withdrawn.
-  if (seen?.[action] === at) return true;
-  const last = handled[action];
-  // The clocks of two users may differ a little. A sync restores exactly the old time, or one from long ago.
-  return last !== undefined && (at === last || at <= last - CLOCK_TOLERANCE_MS);
-}
-
-/** The requests with a new one, which takes effect at its time. */
-function addRequest(requests: GateRequests, request: GateRequest, now: EpochMs): GateRequests {
-  const { current, handled, seen } = withDueRequest(requests, now);
-  if (request.at > now + CLOCK_TOLERANCE_MS) return { current, planned: request, handled, seen };
-  return { current: request, handled: { ...handled, [request.action]: request.at }, seen };
-}
-
-/**
- * The requests after a change of only OPEN_FOR, which limits the earlier opening to that version. Removing OPEN_FOR
- * doesn't widen the opening again, because Flux strips annotations (docs/facts.md, F5).
- */
-function limitOpening(requests: GateRequests, gate: Gate, by: string): GateRequests {
-  const version = gate.metadata.annotations?.[OPEN_FOR];
-  const open = annotatedRequest(gate, 'open');
-  const limit = (request: GateRequest | undefined, annotatedAt: EpochMs | undefined): GateRequest | undefined =>
-    request?.action === 'open' && open?.at === annotatedAt ? { ...request, by, for: version! } : request;
-  if (!version) return requests;
-  return {
-    ...requests,
-    current: limit(requests.current, requests.handled.open),
-    planned: limit(requests.planned, requests.planned?.at),
-  };
 }

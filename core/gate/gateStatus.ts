@@ -137,7 +137,7 @@ function receiverCondition(receiver: NonNullable<GateFacts['receiver']>): NewCon
     : { type: RECEIVER_READY, status: 'False', reason: receiver.reason, message: receiver.problem };
 }
 
-function storedRequest({ at, ...request }: GateRequest) {
+function storedRequest({ at, hasEnded: _, ...request }: GateRequest) {
   return { ...request, at: formatTime(at) };
 }
 

@@ -5,7 +5,6 @@ import { type Period, periodsOf } from '../calendar/activeRules.ts';
 import { compileCalendar } from '../calendar/calendarRules.ts';
 import { memoizeByObject } from '../collection/memo.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
-import { sameJson } from '../kube/json.ts';
 import { earliestTime, formatTime } from '../kube/time.ts';
 import { requestProblems, windowProblems } from './gateProblems.ts';
 import { addWindow, type GateRequest, type GateRequests, gateRequestsOf, parseWindow } from './gateRequests.ts';
@@ -122,25 +121,15 @@ function closureOf({ requests, ...rest }: Timeline, now: EpochMs): string | unde
   return (end === undefined ? by : `${by}~${formatTime(end)}`) || undefined;
 }
 
-/** The Warning about an opening for one version that gives an end to a closure without one. */
-export function endedClosureWarnings(gate: Gate, old: Gate | undefined, now: EpochMs): string[] {
-  const before = old && evaluateGate(old, now);
-  const { openFor, resetToDefaultAt } = evaluateGate(gate, now);
-  const hadNoEnd = before?.cause?.action === 'close' && before.resetToDefaultAt === undefined;
-  if (!hadNoEnd || openFor === undefined || resetToDefaultAt === undefined) return [];
-  const end = formatTime(resetToDefaultAt);
-  return [`at ${end} the schedule decides again and the Gate may open. To keep it closed, close it after that`];
-}
-
-/** The Warning about another default that a request, which counts before it, keeps from taking effect. */
-export function overriddenDefaultWarnings(gate: Gate, old: Gate | undefined, now: EpochMs): string[] {
-  const { opened, cause, resetToDefaultAt } = evaluateGate(gate, now);
-  const isOverridden = gate.spec.default === (opened ? 'closed' : 'opened');
-  const before = old && evaluateGate(old, now).request;
-  if (!cause || !isOverridden || gate.spec.default === old?.spec.default || !sameJson(cause, before)) return [];
-  const [state, opposite] = opened ? ['open', 'closes'] : ['closed', 'opens'];
-  const end = resetToDefaultAt === undefined ? `a request ${opposite} it` : formatTime(resetToDefaultAt);
-  return [`spec.default: the Gate stays ${state}, by the request of ${formatTime(cause.at)}, until ${end}`];
+/**
+ * Whether the newest request has no effect, now or later. False with an invalid window, because the end of the request
+ * is unknown.
+ */
+export function hasEnded(gate: Gate, now: EpochMs): boolean {
+  const { timeline } = timelineOf(gate, now);
+  const { current } = timeline.requests;
+  if (windowProblems(gate).length > 0) return false;
+  return !current || overrideOf(timeline, current).to <= now;
 }
 
 // The state of a Gate at each instant: a request comes before the calendar, and the calendar before the default.
@@ -212,7 +201,7 @@ function overrideOf({ gate, periodAt, window }: Timeline, request: GateRequest):
   const state: GateState = { opened: action === 'open' && !request.for, cause: 'request' };
   if (request.for) state.for = request.for;
   const towardsDefault = !request.for && state.opened === (gate.spec.default === 'opened');
-  if (!periodAt && towardsDefault) return { from, to: from, state };
+  if (request.hasEnded || (!periodAt && towardsDefault)) return { from, to: from, state };
   if (window !== undefined) return { from, to: addWindow(from, window), state };
   if (!periodAt || action === 'close') return { from, to: Number.POSITIVE_INFINITY, state };
   return { from, to: periodAt(from).until ?? Number.POSITIVE_INFINITY, state };

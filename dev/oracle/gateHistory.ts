@@ -34,7 +34,7 @@ export class GateHistory {
       // Without the webhook nothing records which request arrived last: the later time counts.
       .filter(({ action, at }) => !isUngoverned || !isLater(gate, action, at));
     if (!gate) this.reference.clear();
-    else this.reference.spec = gate.spec as ReferenceGate['spec'];
+    else this.reference.change(gate.spec, ms);
     this.reference.addRequests(requests, ms);
     this.gate = gate;
     this.revision = revision;

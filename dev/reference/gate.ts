@@ -18,7 +18,7 @@ const TOLERANCE_MS = 60_000;
 
 /** A Gate that gets every stored request in order. */
 export class ReferenceGate {
-  spec: GateSpec;
+  private spec: GateSpec;
   private current: Request | undefined;
   private planned: Request | undefined;
 
@@ -39,6 +39,14 @@ export class ReferenceGate {
         this.planned = undefined;
       }
     }
+  }
+
+  /** "A request whose effect has ended doesn't count again." */
+  change(spec: GateSpec, now: number): void {
+    this.settle(now);
+    const isOther = JSON.stringify(spec) !== JSON.stringify(this.spec);
+    if (isOther && this.current && this.endOf(this.current) <= now) this.current = undefined;
+    this.spec = spec;
   }
 
   isOpen(now: number): boolean {

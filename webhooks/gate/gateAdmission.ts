@@ -11,11 +11,12 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
 import { involvedObjectsOf } from '../../core/binding/involvedObjects.ts';
+import { acceptRequests } from '../../core/gate/acceptRequests.ts';
 import { freshReason, recordReason } from '../../core/gate/bypassReason.ts';
-import { gateProblems, gateWarnings } from '../../core/gate/gateProblems.ts';
-import { acceptRequests } from '../../core/gate/gateRequests.ts';
+import { gateProblems } from '../../core/gate/gateProblems.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, requirerText, selectsLabels } from '../../core/gate/gateSelection.ts';
-import { endedClosureWarnings, evaluateGate, overriddenDefaultWarnings } from '../../core/gate/gateTimeline.ts';
+import { evaluateGate } from '../../core/gate/gateTimeline.ts';
+import { gateWarnings } from '../../core/gate/gateWarnings.ts';
 import { requirersBlockingDeletion } from '../../core/gate/requirers.ts';
 import { annotate, annotateAll, labelAll } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
@@ -98,8 +99,6 @@ export async function validateGate(request: AdmissionRequest, call: WebhookCall)
   const warnings = [
     ...(owner.warnings ?? []),
     ...gateWarnings(gate, old, request.userInfo.username, call.now),
-    ...endedClosureWarnings(gate, old, call.now),
-    ...overriddenDefaultWarnings(gate, old, call.now),
     ...(await openForWarnings(gate, old, call)),
   ];
   return { ...owner, warnings };

@@ -15,8 +15,9 @@ import {
 } from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS, recordedOn, splitTarget } from '../../core/approval/approvalRecord.ts';
 import { withRuleChange } from '../../core/approval/ruleChange.ts';
+import type { AcceptedRequests } from '../../core/gate/acceptRequests.ts';
 import { approveGateCommand, standingApprovals } from '../../core/gate/gateApprovals.ts';
-import { type AcceptedRequests, closeRequestOf, openRequestHasEffect } from '../../core/gate/gateRequests.ts';
+import { closeRequestOf, openRequestHasEffect } from '../../core/gate/gateRequests.ts';
 import { reachesBeyond } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { type Requiring, requirersOf } from '../../core/gate/requirers.ts';

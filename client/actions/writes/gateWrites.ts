@@ -14,8 +14,8 @@ import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
 import { splitTarget } from '../../../core/approval/approvalRecord.ts';
+import { acceptRequests } from '../../../core/gate/acceptRequests.ts';
 import {
-  acceptRequests,
   CLOCK_TOLERANCE_MS,
   gateRequestsOf,
   isOpenFor,

@@ -26,16 +26,20 @@ export interface Step {
   user?: string;
   /** Merged into the object; null removes. */
   annotate: Record<string, string | null>;
+  /** Merged into the spec; null removes. */
+  spec?: Record<string, unknown>;
 }
 
 /** The stored object after these writes, in order. */
 export async function stored(spec: Gate['spec'], steps: Step[]): Promise<Gate> {
   let now: Gate | undefined;
-  for (const { at, user, annotate } of steps) {
-    const annotations = Object.fromEntries(
-      Object.entries({ ...now?.metadata.annotations, ...annotate }).filter((e): e is [string, string] => e[1] !== null),
-    );
-    const object = { ...gate(spec, annotations), status: now?.status };
+  let ofNow: object = spec;
+  const merged = (...parts: object[]) =>
+    Object.fromEntries(Object.entries(Object.assign({}, ...parts)).filter(([, value]) => value !== null));
+  for (const { at, user, annotate, spec: change = {} } of steps) {
+    ofNow = merged(ofNow, change);
+    const annotations = merged(now?.metadata.annotations ?? {}, annotate) as Record<string, string>;
+    const object = { ...gate(ofNow as Gate['spec'], annotations), status: now?.status };
     const written = await write([mutateGate, validateGate], { object, old: now, at, user });
     expect(written.message).toBe('');
     now = written.object as Gate;

@@ -15,16 +15,16 @@ const COPY = 'gate.fluxcd.io/accepted-request';
 describe('the request that counts is the one that arrived last', () => {
   const KEYS: Record<string, string> = { open: OPEN, close: CLOSE, for: FOR, copy: COPY };
   const TIME = /^\d\d:\d\d:\d\d$/;
-  type Asked = Record<string, string | null> & { at: string; by?: string };
+  type Asked = { at: string; by?: string; spec?: object } & Record<string, any>;
   const cases: { rule: string; spec: Gate['spec']; writes: Asked[]; at: string; expect: object }[] = parse(
     readFileSync(join(import.meta.dirname, 'requests.yaml'), 'utf8'),
     (_key, value) => (typeof value === 'string' && TIME.test(value) ? day(value) : value),
   );
 
   it.each(cases)('$rule', async ({ spec, writes, at, expect: expected }) => {
-    const steps = writes.map(({ at, by = 'alice', ...asked }): Step => {
+    const steps = writes.map(({ at, by = 'alice', spec: change = {}, ...asked }): Step => {
       const annotate = Object.fromEntries(Object.entries(asked).map(([key, value]) => [KEYS[key]!, value]));
-      return { at, user: by, annotate };
+      return { at, user: by, annotate, spec: { ...change } };
     });
     expect(evaluated(await stored(spec, steps), at)).toMatchObject(expected);
   });
@@ -163,36 +163,32 @@ describe('an opening for one version after a closure without an end', () => {
 describe('another spec.default while a request keeps the Gate in the other state', () => {
   const stays = (state: string, end: string) =>
     `spec.default: the Gate stays ${state}, by the request of ${day('10:00:00')}, until ${end}`;
+  const schedule = { action: 'Close', rules: [{ daysOfWeek: ['Sunday'] }] };
+  const changed: [string, string] = ['opened', 'closed'];
 
-  it.each<[title: string, action: string, before: object, after: object, warnings: string[]]>([
+  it.each<[title: string, action: string, [before: string, after: string], more: object, warnings: string[]]>([
     [
-      'closes nothing after an opening',
+      'closes nothing in the window of an opening',
       OPEN,
-      { default: 'opened' },
-      { default: 'closed' },
-      [stays('open', 'a request closes it')],
+      changed,
+      { schedule, window: '4h' },
+      [stays('open', day('14:00:00'))],
     ],
     [
       'opens nothing after a closure',
       CLOSE,
-      { default: 'closed' },
-      { default: 'opened' },
+      ['closed', 'opened'],
+      { schedule },
       [stays('closed', 'a request opens it')],
     ],
-    [
-      'has no effect before the end of the window',
-      OPEN,
-      { default: 'opened', window: '4h' },
-      { default: 'closed', window: '4h' },
-      [stays('open', day('14:00:00'))],
-    ],
-    ['has one after the opposite request', CLOSE, { default: 'opened' }, { default: 'closed' }, []],
-    ['stays as it was', CLOSE, { default: 'opened' }, { default: 'opened', interval: '2m' }, []],
-  ])('%s', async (_, action, before, after, warnings) => {
-    const old = await stored(before as Gate['spec'], [
+    ['has an effect at once without a schedule', OPEN, changed, {}, []],
+    ['and after the opposite request', CLOSE, changed, { schedule }, []],
+    ['stays as it was', CLOSE, ['opened', 'opened'], { schedule, interval: '2m' }, []],
+  ])('%s', async (_, action, [before, after], more, warnings) => {
+    const old = await stored({ default: before, ...more } as Gate['spec'], [
       { at: day('10:00:00'), annotate: { [action]: day('10:00:00') } },
     ]);
-    const object = { ...old, spec: after as Gate['spec'] };
+    const object = { ...old, spec: { ...old.spec, default: after } as Gate['spec'] };
     const answer = await write([mutateGate, validateGate], { object, old, at: day('11:00:00') });
     expect(answer).toMatchObject({ allowed: true, warnings });
     for (const warning of warnings) expect(warning.length).toBeLessThanOrEqual(120);
