@@ -131,6 +131,12 @@ describe('the status of a RolloutGate', () => {
       expect(await versionOf(rollout)).toMatchObject({ progress: '1/1 for 1.1.0', count: 1, aside });
     });
 
+    it('counts approvals even if its pin has no record of its user', async () => {
+      const rollout = deployed({ pendingVersion: undefined, history: [entry] });
+      const pinned = { ...rollout, spec: { ...rollout.spec!, wantedVersion: '1.1.0' } };
+      expect(await versionOf(pinned)).toMatchObject({ count: 2, aside: [] });
+    });
+
     it('uses the current requester if the version is to be deployed again', async () => {
       const again = { [`${P}force-deploy`]: '1.1.0', ...requestedBy({ 'force-deploy': 'alice' }) };
       const rollout = deployed({ history: [{ ...entry, requestedBy: 'bob' }] }, again);

@@ -118,7 +118,8 @@ export function versionUsersInStatus(
   const waiting = versionUsers(rollout, authors, version);
   if (version === rollout.status?.pendingVersion) return waiting;
   const deployed = requestersInHistory(rollout, version);
-  return { ...deployed, ...waiting, requesters: [...waiting.requesters, ...deployed.requesters] };
+  const requesters = [...waiting.requesters, ...deployed.requesters];
+  return { ...deployed, ...waiting, requesters, isRequesterUnknown: false };
 }
 
 /** The requesters of the newest deployment of a version, from the history. */
