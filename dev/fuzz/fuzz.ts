@@ -1,7 +1,8 @@
 /** The families of inputs, their checks, and the run that generates them. */
 import fc from 'fast-check';
 import { checkMangled, mangled } from './families/mangled.ts';
-import { checkRollout, rolloutCase } from './families/rollouts.ts';
+import { rolloutCase } from './families/rolloutCases.ts';
+import { checkRollout } from './families/rollouts.ts';
 
 interface Kind {
   weight: number;

@@ -1,72 +1,18 @@
-/** A generated case of dev/fuzz/families/rollouts.ts, and its objects. */
+/** The objects of a case of dev/fuzz/families/rolloutCases.ts. */
 import { timestamp } from '../../actors/timestamp.ts';
-import type { RolloutGateSpec, UpstreamRollout } from '../../reference/rollout.ts';
+import type { RolloutGateSpec } from '../../reference/rollout.ts';
+import { type GateState, IMAGE, NOW, REQUESTER, type RolloutCase, type State } from './rolloutCases.ts';
 import type { AnyObject } from './routes.ts';
 
-export const NOW = Date.parse('2026-03-27T10:00:00Z');
 const KUBERIK = 'kuberik.com/v1alpha1';
 /** The webhook's labels of a Gate that selects Rollouts alone, of its namespace. */
 const SELECTS_ROLLOUTS = {
   'gate.fluxcd.io/selects': 'own-namespace-rollouts',
   'gate.fluxcd.io/selects-rollouts': 'own-namespace',
 };
-export const TAGS = ['1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0'];
-
-export interface State {
-  wantedVersion: string | undefined;
-  forceDeploy: string | undefined;
-  bypassGates: string | undefined;
-  unblock: boolean;
-  retry: boolean;
-  /** Names of the Gates required; each is open for all, for one version, closed, or missing. */
-  gates: string[];
-  /** Names of the Gates that select the Rollout, where they exist. */
-  selecting: string[];
-  gateStates: Record<string, GateState>;
-  bound: string[];
-  rolloutGates: RolloutGateSpec[];
-  /** `spec.after`, and the upstream Rollouts, not all of which need to exist. */
-  after: { name: string; hours: 0 | 1 }[];
-  upstream: Record<string, UpstreamRollout>;
-  latest: string;
-  below: string | undefined;
-  isDeleted: boolean;
-}
-/** `approved 1.2.0`: a Gate that requires approvals, with one approval; `approvals`: the same without one. */
-export type GateState = 'opened' | 'closed' | 'for 1.2.0' | 'approved 1.2.0' | 'approvals' | 'missing';
-
-export interface RolloutCase {
-  live: State;
-  /** Fields that differ in the cache. */
-  stale: Partial<State>;
-  policy: boolean;
-  available: { tag: string; firstSeen: FirstSeen }[];
-  history: {
-    tag: string;
-    bakeStatus: string;
-    rolledBackFrom: string | undefined;
-    image: string | undefined;
-    namesCheck: boolean;
-  }[];
-  bakes: boolean;
-  onFailure: 'Continue' | 'Hold' | 'Rollback';
-  /** `spec.rollback.barrier`, and releases that are barriers by their metadata. */
-  barrier: string | undefined;
-  barriers: string[];
-  rolledBack: string[];
-  minimumReleaseAge: string | undefined;
-  gateFirst: boolean | undefined;
-  /** `status.copy`, if releases are copied before they are deployed. */
-  copies: { done: string | undefined } | undefined;
-  health: { status: 'Healthy' | 'Unhealthy' | 'Pending'; changed: keyof typeof CHANGED } | undefined;
-}
-
-/** The time of a release in `firstSeen`; undefined in a status of the Go controller. */
-export type FirstSeen = 'long ago' | 'just now' | undefined;
 
 const TARGET = 'oci://registry.example/prod/app';
 const HOUR_MS = 3_600_000;
-export const MINIMUM_AGE = '1h';
 const SEEN = { 'long ago': NOW - 2 * HOUR_MS, 'just now': NOW - HOUR_MS / 2 };
 /** Time of the newest deployment; each earlier one is an hour older. */
 const DEPLOYED = NOW - HOUR_MS;
@@ -78,12 +24,6 @@ const named = (apiVersion: string, kind: string, name: string, fields: object, m
   metadata: { namespace: 'shop', name, uid: `uid-${name}`, generation: 1, ...metadata },
   ...fields,
 });
-
-/** The image from which the ImagePolicy selects. */
-export const IMAGE = 'registry.example/app';
-
-/** The user of every request. */
-export const REQUESTER = 'ann';
 
 const record = (given: { by: string; tag: string; hours: number }[], rollout?: string) =>
   JSON.stringify({
