@@ -15,37 +15,31 @@ const PACKAGE = join(REPOSITORY, 'node_modules/@sparticuz/chromium');
 /** No sandbox, which needs rights that containers and CI lack: only our own page is opened. */
 const ARGS = ['--no-sandbox', '--no-zygote', '--font-render-hinting=none', '--disable-dev-shm-usage'];
 
-/**
- * `own` are the package's fonts, the same on every machine. `system` adds the machine's fonts, for other characters.
- */
-type Fonts = 'own' | 'system';
-
-export async function launchBrowser({ fonts = 'own' }: { fonts?: Fonts } = {}): Promise<Browser> {
+export async function launchBrowser(): Promise<Browser> {
   const given = process.env.CHROMIUM;
   if (given) return chromium.launch({ executablePath: given, args: ARGS });
   const folder = await unpacked();
-  const env: Record<string, string | undefined> = { ...process.env, FONTCONFIG_FILE: fontsConf(folder, fonts) };
+  const env: Record<string, string | undefined> = { ...process.env, FONTCONFIG_FILE: fontsConf(folder) };
   if (lacksLibraries(folder)) env.LD_LIBRARY_PATH = join(folder, 'al2023/lib');
   return chromium.launch({ executablePath: join(folder, 'chromium'), args: ARGS, env });
 }
 
 /**
- * Writes a fontconfig configuration for the unpacked fonts and returns its path. The package's own configuration names
- * /tmp/fonts, and without fonts Chromium draws no text and aborts at the first form control. Written at each start,
- * since the cache may be an earlier version's; with a relative path, since the cache may be mounted at two places; and
- * renamed into place, since another browser may be reading it.
+ * Writes a fontconfig configuration for the unpacked fonts, the same on every machine, and returns its path. The
+ * package's own configuration names /tmp/fonts, and without fonts Chromium draws no text and aborts at the first form
+ * control. Written at each start, since the cache may be an earlier version's; with a relative path, since the cache
+ * may be mounted at two places; and renamed into place, since another browser may be reading it.
  */
-function fontsConf(folder: string, fonts: Fonts): string {
-  const file = join(folder, `fonts-${fonts}.conf`);
+function fontsConf(folder: string): string {
+  const file = join(folder, 'fonts.conf');
   const aside = `${file}-${randomUUID()}`;
-  const system = fonts === 'system' ? '<include ignore_missing="yes">/etc/fonts/fonts.conf</include>' : '';
   writeFileSync(
     aside,
     `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
   <dir prefix="relative">fonts</dir>
-  <cachedir prefix="xdg">fontconfig</cachedir>${system}
+  <cachedir prefix="xdg">fontconfig</cachedir>
 </fontconfig>
 `,
   );
