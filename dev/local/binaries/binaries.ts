@@ -1,7 +1,6 @@
 /** The three binaries of the control plane, found or built, and kubectl: built once from dev/tools/go.mod. */
-import { execFileSync } from 'node:child_process';
-import { accessSync, constants, readFileSync, renameSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { REPOSITORY } from '../../repository.ts';
 import type { Log } from '../process/log.ts';
 import { controlPlaneCache, madeOnce, withLock } from './cache.ts';
@@ -17,26 +16,18 @@ type BinaryName = keyof typeof PACKAGES;
 export type Binaries = Record<BinaryName, string>;
 const BINARY_NAMES = Object.keys(PACKAGES) as BinaryName[];
 
-/** Finds each binary in KUBEBUILDER_ASSETS, PATH or the cache, and builds the missing ones. */
+/** Finds each binary in KUBEBUILDER_ASSETS or the cache, and builds the missing ones. */
 export async function provideBinaries(log: Log): Promise<Binaries> {
   const cache = controlPlaneCache();
-  const { KUBEBUILDER_ASSETS, PATH = '' } = process.env;
-  const folders = [
-    ...(KUBEBUILDER_ASSETS ? [KUBEBUILDER_ASSETS] : []),
-    ...PATH.split(delimiter).filter(Boolean),
-    cache,
-  ];
-  const find = () => Object.fromEntries(BINARY_NAMES.map((name) => [name, findIn(folders, name)]));
-  let binaries = find();
-  if (missingOf(binaries).length > 0) {
+  const folders = [process.env.KUBEBUILDER_ASSETS, cache].filter((folder) => folder !== undefined);
+  const find = (name: BinaryName) => folders.map((folder) => join(folder, name)).find((file) => existsSync(file));
+  const missing = () => BINARY_NAMES.filter((name) => !find(name));
+  if (missing().length > 0) {
     await withLock(cache, log, async (work) => {
-      binaries = find();
-      const missing = missingOf(binaries);
-      if (missing.length > 0) await build(missing, work, cache, log);
+      if (missing().length > 0) await build(missing(), work, cache, log);
     });
-    binaries = find();
   }
-  return binaries as Binaries;
+  return Object.fromEntries(BINARY_NAMES.map((name) => [name, find(name)])) as Binaries;
 }
 
 /** kubectl, of the version of the control plane. Resolves to its path. */
@@ -47,32 +38,6 @@ export function provideKubectl(log: Log = () => {}): Promise<string> {
     await buildPackages(['k8s.io/kubernetes/cmd/kubectl'], built, 'Building kubectl', log);
   };
   return madeOnce(controlPlaneCache(), 'kubectl', build, log);
-}
-
-const missingOf = (binaries: Record<string, string | undefined>) => BINARY_NAMES.filter((name) => !binaries[name]);
-
-function findIn(folders: string[], name: BinaryName): string | undefined {
-  return folders.map((folder) => join(folder, name)).find((file) => canUse(file, name));
-}
-
-function canUse(file: string, name: BinaryName): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return isUsable(name, execFileSync(file, ['--version'], { encoding: 'utf8', timeout: 20_000 }));
-  } catch {
-    return false;
-  }
-}
-
-/**
- * Whether a binary with this `--version` output (`etcd Version: 3.6.16`, `Kubernetes v1.36.3`) is new enough:
- * Kubernetes must have selectable fields of custom resources. v0.0.0, a build from source without a version, is
- * accepted.
- */
-export function isUsable(binary: BinaryName, versionOutput: string): boolean {
-  if (binary === 'etcd') return versionOutput.includes('etcd Version: 3.');
-  const [, major, minor] = /^Kubernetes v(\d+)\.(\d+)\./.exec(versionOutput) ?? [];
-  return major === '0' || (major === '1' && Number(minor) >= 32);
 }
 
 async function build(names: BinaryName[], work: string, cache: string, log: Log): Promise<void> {
