@@ -7,6 +7,7 @@ const { admin } = sharedCluster();
 
 const CRDS: [kind: keyof typeof DURATION_FIELDS, crd: string][] = [
   ['Kustomization', 'kustomizations.kustomize.toolkit.fluxcd.io'],
+  ['HelmRelease', 'helmreleases.helm.toolkit.fluxcd.io'],
   ['GitRepository', 'gitrepositories.source.toolkit.fluxcd.io'],
   ['OCIRepository', 'ocirepositories.source.toolkit.fluxcd.io'],
   ['HelmRepository', 'helmrepositories.source.toolkit.fluxcd.io'],

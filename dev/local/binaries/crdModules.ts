@@ -16,10 +16,11 @@ interface CrdModule {
   files?: readonly string[];
 }
 
-/** Flux's CRDs. dev/local/install/crds has small CRDs for Image and Helm, which have none in a Go module. */
+/** Flux's CRDs. dev/local/install/crds has small CRDs for Image, which has none in a Go module. */
 const FLUX_MODULES: readonly CrdModule[] = [
   { module: 'kustomize-controller', group: 'kustomize.toolkit.fluxcd.io', crds: 'config/crd/bases' },
   { module: 'source-controller', group: 'source.toolkit.fluxcd.io', crds: 'config/crd/bases' },
+  { module: 'helm-controller', group: 'helm.toolkit.fluxcd.io', crds: 'config/crd/bases' },
 ];
 
 /** CRDs for the Certificate of components/cert-manager. */

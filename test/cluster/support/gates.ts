@@ -24,7 +24,11 @@ export const GOVERNED = [
     apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
     spec: { interval: '10m', prune: true, path: './', sourceRef: { kind: 'GitRepository', name: 'app' } },
   },
-  { kind: 'HelmRelease', apiVersion: 'helm.toolkit.fluxcd.io/v2', spec: { interval: '10m' } },
+  {
+    kind: 'HelmRelease',
+    apiVersion: 'helm.toolkit.fluxcd.io/v2',
+    spec: { interval: '10m', chartRef: { kind: 'OCIRepository', name: 'app' } },
+  },
   { kind: 'ImageUpdateAutomation', apiVersion: 'image.toolkit.fluxcd.io/v1', spec: { interval: '10m' } },
   {
     kind: 'GitRepository',
