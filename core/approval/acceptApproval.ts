@@ -23,6 +23,7 @@ import {
   splitTarget,
 } from './approvalRecord.ts';
 import { isExpired, ruleProblem, whyIneligible } from './approvalVerdict.ts';
+import { withRuleChange } from './ruleChange.ts';
 
 /** The most characters of a version or user in a Warning, which may have 120 in all. */
 const MAX_NAME_CHARACTERS = 32;
@@ -76,16 +77,16 @@ export function approvedValue(write: ApprovalWrite): string | undefined {
 /**
  * The approvals of the object after the write.
  * A ServiceAccount's write is never denied for its approvals, because that would stop a Git sync.
- * @param before the record before the write, without revoked approvals, and with a change of the rule by this write
+ * @param stored the record before the write, without revoked approvals
  * @param target what `approvedValue` names; undefined if that is undefined
  */
 export function acceptApproval(
   write: ApprovalWrite,
-  before: ApprovalRecord,
+  stored: ApprovalRecord,
   target: ApprovalTarget | undefined,
 ): ApprovalsWritten {
   const { object, old, keys, by } = write;
-  const { record, notDone, warnings } = acceptedRecord(write, before, target);
+  const { record, failure, warnings } = acceptedRecord(write, withRuleChange(stored, write), target);
   const isByServiceAccount = isServiceAccount(by);
   const annotations = {
     [keys.approve]: undefined,
@@ -95,7 +96,6 @@ export function acceptApproval(
   };
   const [rule, oldRule] = [object.spec?.approvals, old?.spec?.approvals];
   const invalid = rule && !sameJson(rule, oldRule) ? ruleProblem(rule) : undefined;
-  const failure = notDone === undefined ? undefined : `not ${notDone}`;
   const problem = invalid ?? (isByServiceAccount ? undefined : failure);
   const ignored = failure !== undefined && isByServiceAccount ? [failure] : [];
   return {
@@ -148,8 +148,8 @@ const notRecorded = (key: string) => `not recorded: ${key} had this value alread
 
 interface Accepted {
   record: ApprovalRecord;
-  /** Why the request has no effect, as the text after `not `: `withdrawn: bob has not approved "1.2.0"`. */
-  notDone?: string;
+  /** Why the request has no effect: `not withdrawn: bob has not approved "1.2.0"`. */
+  failure?: string;
   warnings: string[];
 }
 
@@ -159,16 +159,16 @@ function acceptedRecord(write: ApprovalWrite, before: ApprovalRecord, target: Ap
   const rule = object.spec?.approvals;
   if (!rule) {
     const approves = changedValue(write, keys.approve) !== undefined;
-    const notDone = `${approves ? 'approved' : 'withdrawn'}: without spec.approvals, no version needs approval`;
+    const failure = `not ${approves ? 'approved' : 'withdrawn'}: without spec.approvals, no version needs approval`;
     return {
       record: { ...before, given: [] },
       warnings: [],
-      ...((approves || unapprove !== undefined) && { notDone }),
+      ...((approves || unapprove !== undefined) && { failure }),
     };
   }
   const kept = { ...before, given: before.given.filter((approval) => !isExpired(approval, rule, now)) };
   const withdrawn = unapprove === undefined ? { record: kept, warnings: [] } : withoutApproval(kept, by, unapprove);
-  if (!target || withdrawn.notDone !== undefined) return withdrawn;
+  if (!target || withdrawn.failure !== undefined) return withdrawn;
   return withApproval(withdrawn.record, rule, by, target, object.metadata.annotations?.[keys.reason], now);
 }
 
@@ -180,7 +180,7 @@ function withApproval(
   reason: string | undefined,
   now: EpochMs,
 ): Accepted {
-  const reject = (problem: string): Accepted => ({ record, notDone: `approved: ${problem}`, warnings: [] });
+  const reject = (problem: string): Accepted => ({ record, failure: `not approved: ${problem}`, warnings: [] });
   const ineligible = whyIneligible(by, rule);
   if (ineligible !== undefined) return reject(ineligible);
   if (by.length > MAX_USER) return reject(`users with names longer than ${MAX_USER} characters cannot approve`);
@@ -257,7 +257,7 @@ function withoutApproval(record: ApprovalRecord, by: string, value: string): Acc
   const mine = record.given.filter((each) => each.by === by).map((each) => each.version);
   const have = mine.length > 0 ? `; you have approved ${firstFew(mine)}` : '';
   const what = value === '' ? NAMES_NO_VERSION : `${by} has not approved ${quoted(value)}`;
-  return { record, notDone: `withdrawn: ${what}${have}`, warnings: [] };
+  return { record, failure: `not withdrawn: ${what}${have}`, warnings: [] };
 }
 
 const MAX_QUOTED = 128;

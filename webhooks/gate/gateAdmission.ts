@@ -5,11 +5,10 @@
 
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { ACCEPTED_REQUEST, APPROVALS, REASON, SCHEDULED_BY, USED_CALLS } from '../../api/annotations.ts';
-import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
+import { FLUX_BINDINGS, KINDS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { ObjectName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
-import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
 import { involvedObjectsOf } from '../../core/binding/involvedObjects.ts';
 import { acceptRequests } from '../../core/gate/acceptRequests.ts';
 import { freshReason, recordReason } from '../../core/gate/bypassReason.ts';
@@ -145,13 +144,13 @@ async function validateGateDelete(
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
   if (isSystemDeleter(request.userInfo.username)) return allowed();
-  const ref = identityOf(gate);
+  const { namespace } = identityOf(gate);
   const decision = await decideDeletionOrOwner(gate, gate, request, call);
   if (decision.allowed) {
     const about = async (regarding: Gate) => {
-      return { regarding, involvedObjects: involvedObjectsOf(regarding.status?.heldObjects ?? [], ref.namespace) };
+      return { regarding, involvedObjects: involvedObjectsOf(regarding.status?.heldObjects ?? [], namespace) };
     };
-    await recordDeletion(gate.metadata.uid, { ...GATES, ...ref }, APPROVAL_KEYS.Gate, about, request, call);
+    await recordDeletion('Gate', gate, about, request, call);
   }
   return decision;
 }

@@ -14,7 +14,6 @@ import {
   versionProblem,
 } from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS, recordedOn, splitTarget } from '../../core/approval/approvalRecord.ts';
-import { withRuleChange } from '../../core/approval/ruleChange.ts';
 import type { AcceptedRequests } from '../../core/gate/acceptRequests.ts';
 import { approveGateCommand, standingApprovals } from '../../core/gate/gateApprovals.ts';
 import { closeRequestOf, openRequestHasEffect } from '../../core/gate/gateRequests.ts';
@@ -46,7 +45,7 @@ export async function writeGateApprovals(
   const now = closeRequest ? Math.max(call.now, closeRequest.at + 1000) : call.now;
   const write = { object: gate, old, keys: APPROVAL_KEYS.Gate, by: userInfo.username, now };
   const standing = old ? standingApprovals(old, call.now) : recordedOn(undefined, write.keys);
-  const before = withRuleChange(closes ? { ...standing, given: [] } : standing, write);
+  const before = closes ? { ...standing, given: [] } : standing;
   const approved = approvedValue(write);
   return acceptApproval(write, before, approved === undefined ? undefined : await readTarget(gate, approved, call));
 }

@@ -4,7 +4,7 @@
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { LISTED, REASON, ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
-import { KINDS, ROLLOUT_GATES, ROLLOUTS } from '../../api/kinds.ts';
+import { KINDS, ROLLOUTS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
 import {
@@ -14,7 +14,6 @@ import {
   versionProblem,
 } from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS, recordedOn } from '../../core/approval/approvalRecord.ts';
-import { withRuleChange } from '../../core/approval/ruleChange.ts';
 import { annotateAll, labelAll } from '../../core/kube/annotate.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, labelValue } from '../../core/kube/names.ts';
@@ -30,7 +29,7 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
   const record = recordedOn(old, write.keys);
   // An approval for one Rollout doesn't count for another.
   const isOtherRollout = sent.spec?.rolloutRef?.name !== old?.spec?.rolloutRef?.name;
-  const before = withRuleChange(isOtherRollout ? { ...record, given: [] } : record, write);
+  const before = isOtherRollout ? { ...record, given: [] } : record;
   const approved = approvedValue(write);
   const target = approved === undefined ? undefined : await readTarget(sent, approved, namespace, call);
   const written = acceptApproval(write, before, target);
@@ -64,7 +63,6 @@ function listAnnotations(
 export const validateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
   const { object, oldObject: gate, namespace } = versionsOf<RolloutGate>(request);
   if (object || !gate) return allowed();
-  const ref = { ...ROLLOUT_GATES, namespace, name: gate.metadata.name ?? '' };
   const about = async (stored: RolloutGate) => {
     const name = stored.spec?.rolloutRef?.name;
     const rollout = name ? await call.cluster.get<Rollout>({ ...ROLLOUTS, namespace, name }) : undefined;
@@ -73,7 +71,7 @@ export const validateRolloutGate: AdmissionHandler = async (request, call): Prom
       involvedObjects: rollout ? [{ kind: KINDS.Rollout.kind, ...identityOf(rollout) }] : [],
     };
   };
-  await recordDeletion(gate.metadata.uid, ref, APPROVAL_KEYS.RolloutGate, about, request, call);
+  await recordDeletion('RolloutGate', gate, about, request, call);
   return allowed();
 };
 
