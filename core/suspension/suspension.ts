@@ -75,15 +75,12 @@ function decideSuspension(
   // Suspending an object during its deletion would leave its workloads behind. Only the stored time counts: a write may
   // leave it out, and the API server keeps it.
   if (oldObject?.metadata.deletionTimestamp && !isSuspendedByUs(oldObject))
-    return { suspend: suspendAsWritten, suspendBefore, state };
+    return { suspend: suspendAsWritten, suspendBefore: parsePrevious(oldObject), state };
   if (gates.causes.length > 0) return behindClosedGate(write, suspendBefore, state);
 
   const open: ObjectState | undefined = gates.all.length > 0 ? { is: 'open' } : undefined;
   if (awaitsArtifact(object)) return untilFetched(write, suspendBefore, state, open);
-  // A deployment that bypassed the Gates has the object running already, unless its source was still fetching: there is
-  // nothing to resume.
-  const runs = state?.is === 'bypassing' && !awaitsArtifact(oldObject);
-  if (suspendBefore === undefined || runs) return { suspend: suspendAsWritten, state: open };
+  if (suspendBefore === undefined) return { suspend: suspendAsWritten, state: open };
   const resumed: Suspension = { suspend: resumedValue(write, suspendBefore), state: open };
   // Suspended only for its artifact: no Gate held its spec, so no apply has to come first.
   if (awaitsArtifact(oldObject) && state?.is !== 'opening' && state?.is !== 'closed') return resumed;
@@ -141,22 +138,13 @@ function behindClosedGate(
   if (isBypassedByUser(state, gates.closures) && !(writerBypasses && wantsSuspension))
     return { suspend: suspendAsWritten, state };
   const before = suspendBefore ?? previousFrom(object);
-  if (deploymentBypasses) return runningForBypass(write, before, state);
-  return { suspend: true, suspendBefore: before, state: { is: 'closed', gates: gates.causes } };
-}
-
-/**
- * Running for a deployment that bypasses the closed Gates. The stored previous value stays, because the object is
- * suspended again once the deployment is applied. If a user suspends it meanwhile, it stays suspended.
- */
-function runningForBypass(write: SuspensionWrite, before: PreviousSuspend, state: ObjectState | undefined): Suspension {
-  const suspends = write.oldObject?.spec?.suspend !== true && write.object.spec?.suspend === true;
-  const isStopped = state?.is === 'bypassing' && suspends;
-  const suspendBefore = isStopped ? 'true' : before;
+  if (!deploymentBypasses)
+    return { suspend: true, suspendBefore: before, state: { is: 'closed', gates: gates.causes } };
+  // The object runs for the deployment. If a user suspends it meanwhile, it stays suspended.
   return {
-    suspend: awaitsArtifact(write.object) || suspendValue(suspendBefore),
-    suspendBefore,
-    state: { is: 'bypassing', gates: write.gates.closures },
+    suspend: awaitsArtifact(object) || suspendValue(before),
+    suspendBefore: before,
+    state: { is: 'bypassing', gates: gates.closures },
   };
 }
 
@@ -181,26 +169,17 @@ function changesSuspend({ sent, oldObject }: SuspensionWrite): boolean {
   return sent.spec?.suspend !== oldObject?.spec?.suspend;
 }
 
-/** The stored previous value. On CREATE (a backup, say) it is in the new object; undefined if that is not suspended. */
-function storedPrevious({ object, oldObject }: SuspensionWrite): PreviousSuspend | undefined {
-  return oldObject ? storedPreviousOf(oldObject) : previousInWrite(object);
-}
-
 /**
- * Without the webhook a client may resume the object and leave the annotation. The annotation is then ignored, except
- * on an object that runs for a bypassing deployment.
+ * The stored previous value; on CREATE (a backup, say) it is in the new object. undefined if the object runs: for a
+ * bypassing deployment, or because a client has resumed it without the webhook.
  */
-function storedPreviousOf(stored: FluxObject): PreviousSuspend | undefined {
-  return stored.spec?.suspend === true || readState(stored)?.is === 'bypassing' ? parsePrevious(stored) : undefined;
+function storedPrevious({ object, oldObject = object }: SuspensionWrite): PreviousSuspend | undefined {
+  return oldObject.spec?.suspend === true ? parsePrevious(oldObject) : undefined;
 }
 
 function previousFrom(object: FluxObject): PreviousSuspend {
   const suspend = object.spec?.suspend;
   return typeof suspend === 'boolean' ? `${suspend}` : 'unset';
-}
-
-function previousInWrite(object: FluxObject): PreviousSuspend | undefined {
-  return object.spec?.suspend === true ? parsePrevious(object) : undefined;
 }
 
 function parsePrevious(object: FluxObject): PreviousSuspend | undefined {

@@ -145,7 +145,7 @@ const TABLES: [title: string, Situation, rows: string][] = [
     fetching      | CLOSED        | CLOSED (true) | CLOSED (false) | CLOSED        | CLOSED        | bypassed | bypassing
     OPENING       | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
     bypassed      | bypassed      | BYPASSED      | bypassed       | bypassed      | bypassed      | bypassed | bypassed
-    bypassing     | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
+    bypassing     | CLOSED        | CLOSED (true) | CLOSED (false) | CLOSED        | CLOSED        | bypassed | bypassing
     BYPASSING     | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
     `,
   ],
