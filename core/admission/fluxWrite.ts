@@ -245,9 +245,7 @@ function unknownAnnotationWarnings({ object, oldObject }: FluxWrite): string[] {
     !SUBSTITUTE_FROM.test(key) &&
     before[key] === undefined;
   const unknown = Object.keys(object.metadata.annotations ?? {}).filter(isUnknown);
-  return unknown
-    .slice(0, MAX_UNKNOWN_ANNOTATIONS)
-    .map((key) => `unknown annotation ${key} has no effect: is it a typo?`);
+  return unknown.slice(0, MAX_UNKNOWN_ANNOTATIONS).map((key) => `unknown annotation ${key}: is it a typo?`);
 }
 
 /** Warnings about references that the write breaks, or with which it exceeds a limit; for a new object, about each. */
