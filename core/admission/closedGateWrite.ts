@@ -19,6 +19,8 @@ interface ClosedGateWrite {
   isSync: boolean;
   /** Whether the writer is a system account that removes owner references, such as the garbage collector. */
   isSystemDeleter: boolean;
+  /** Whether the write is a decorator's that suspends the object: then another webhook may have changed the spec. */
+  beginsHold: boolean;
   /** Whether the write changes labels by which a closed Gate selects the object, which would evade the Gate. */
   escapesSelection: boolean;
 }
@@ -84,8 +86,9 @@ function isReappliedLater({ value, writers }: Change, isSync: boolean, isApply: 
 }
 
 /** Whether a closed Gate always allows the change. */
-function isAlwaysFree({ path, value }: Change, { isSystemDeleter }: ClosedGateWrite): boolean {
+function isAlwaysFree({ path, value }: Change, { isSystemDeleter, beginsHold }: ClosedGateWrite): boolean {
   if (isSystemDeleter && path[1] === 'ownerReferences') return true;
+  if (beginsHold && path[0] === 'spec') return true;
   // A closed Gate suspends the object too. The user's suspension stays after the opening.
   return path.length === 2 && path[0] === 'spec' && path[1] === 'suspend' && value === true;
 }

@@ -59,7 +59,7 @@ import {
   type ObjectGates,
   selectedByText,
 } from '../objectGates/objectGates.ts';
-import { isBypassedByUser, readState } from '../objectGates/objectState.ts';
+import { isBypassedByUser, isSuspendedByUs, readState } from '../objectGates/objectState.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
 import { decideBehindClosedGate } from './closedGateWrite.ts';
@@ -86,6 +86,8 @@ export interface FluxWrite {
   fieldManager?: string | undefined;
   /** Whether the field manager is a controller that applies from Git, whose applies a closed Gate reverts. */
   isSync?: boolean | undefined;
+  /** Whether the writer is Metacontroller. */
+  isByDecorator?: boolean | undefined;
   /** Absent if the writer does not ask to bypass a closed Gate. */
   bypass?: Bypass | undefined;
   /** Whether a new reason bypasses a Gate: one that holds the object, or one that would stop its deletion. */
@@ -169,6 +171,7 @@ function revertOrDeny(write: FluxWrite & { oldObject: FluxObject }): WriteOutcom
     fieldManager: write.fieldManager,
     isSync: write.isSync ?? false,
     isSystemDeleter: isSystemDeleter(write.user),
+    beginsHold: beginsHold(write),
     escapesSelection: escapesSelection(object, oldObject, context),
   });
   if (outcome.is === 'denied') {
@@ -188,6 +191,15 @@ function revertOrDeny(write: FluxWrite & { oldObject: FluxObject }): WriteOutcom
   const stored = withBypassingFields(kept, write);
   if (outcome.is !== 'reverted') return { object: stored, warnings: [] };
   return { object: stored, warnings: [revertWarning(closed)], revertReason: 'gate_closed' };
+}
+
+/**
+ * Whether the write is a decorator's that suspends the object. Only another webhook can change the spec in it, and that
+ * is stored: with a denial the object would stay running.
+ */
+function beginsHold({ object, oldObject, context, isByDecorator }: FluxWrite & { oldObject: FluxObject }): boolean {
+  if (!isByDecorator || isSuspendedByUs(oldObject) || oldObject.metadata.deletionTimestamp) return false;
+  return holdsWrite(context, { object, oldObject });
 }
 
 /**

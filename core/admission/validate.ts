@@ -23,7 +23,7 @@ import {
 import { fieldKey, fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
 import { type Denial, subjectOf } from '../objectGates/gateTexts.ts';
 import { escapesSelection, evaluateObjectGates } from '../objectGates/objectGates.ts';
-import { readState } from '../objectGates/objectState.ts';
+import { isSuspendedByUs, readState } from '../objectGates/objectState.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { FewPaths, governedChanges } from './closedGateWrite.ts';
@@ -69,7 +69,7 @@ function verifySeen({ object, oldObject, context, closed: known }: FluxWrite): D
   const seen = new Set(oldObject && !isStateless ? known.map(({ key }) => key) : []);
   const closed = evaluateObjectGates(object, context).closed.filter(({ key }) => !seen.has(key));
   if (closed.length === 0) return undefined;
-  const cause = 'named a closed Gate on it too late';
+  const cause = 'made it require a closed Gate too late';
   const text = isStateless
     ? `lacks the annotation ${GATE_STATE}: another mutating webhook removed it, or ${cause}`
     : `would run: another mutating webhook ${cause}`;
@@ -81,7 +81,7 @@ const CALL_BEFORE =
   "Rename that webhook's configuration, so that its name is alphabetically before 'rollout-hooks': it is then called first.";
 
 function verifyBehindClosedGate(
-  { object, oldObject, user, bypass, context, closed }: FluxWrite,
+  { object, oldObject, user, isByDecorator, bypass, context, closed }: FluxWrite,
   bypassing: ReadonlyMap<string, Rollout>,
 ): Denial | undefined {
   const state = readState(object)?.is;
@@ -96,9 +96,11 @@ function verifyBehindClosedGate(
     ...strongerRefs(oldObject, field).map((ref) => `spec.ref.${ref}`),
   ]);
   const ours = new Set(['spec.suspend', ...paths]);
+  // See `beginsHold` in fluxWrite.ts.
+  const beginsHold = isByDecorator && state === 'closed' && !isSuspendedByUs(oldObject);
   const foreign = new FewPaths();
   governedChanges(object, oldObject, ({ path }) => {
-    if (!ours.has(path.join('.'))) foreign.add(path);
+    if (!ours.has(path.join('.')) && !(beginsHold && path[0] === 'spec')) foreign.add(path);
   });
   if (escapesSelection(object, oldObject, context)) foreign.add(['metadata', 'labels']);
   if (foreign.count === 0) return undefined;

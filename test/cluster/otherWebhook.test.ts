@@ -16,6 +16,13 @@ let ns: string;
 const app = () => ref('kustomization', ns, 'app');
 const held = () => gated('Kustomization', ns, 'held', 'freeze');
 
+const gate = (name: string, state: string): any => ({
+  apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
+  kind: 'Gate',
+  metadata: { name, namespace: ns },
+  spec: { default: state },
+});
+
 /** The other webhook's change to each object with its label. */
 let change: Operation[] = [];
 
@@ -29,12 +36,7 @@ beforeAll(async () => {
     await publish(ns, 'app', version);
     await variablesArrive(admin, ns, 'app', { APP_VERSION: version });
   }
-  await sre.create({
-    apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
-    kind: 'Gate',
-    metadata: { name: 'freeze', namespace: ns },
-    spec: { default: 'closed' },
-  } as never);
+  await sre.create(gate('freeze', 'closed'));
   await developer.create(held());
   await isHeld(admin, held());
   for (const object of [app(), held()]) await admin.mergePatch(object as never, { metadata: { labels } });
@@ -66,7 +68,7 @@ it('is refused where it names a closed Gate on an object that ours has not seen'
   const value = { 'gate.fluxcd.io/gates': 'freeze' };
   change = [{ op: 'add', path: '/metadata/annotations', value }];
   const created = gated('Kustomization', ns, 'late', undefined, {}, { 'test.example.com/namespace': ns });
-  const message = expect.stringMatching(/late' lacks the annotation .* named a closed Gate on it too late/);
+  const message = expect.stringMatching(/late' lacks the annotation .* made it require a closed Gate too late/);
   await expect(developer.create(created)).rejects.toMatchObject({ code: 403, message });
 });
 
@@ -75,4 +77,15 @@ it('is refused where it removes the state of a new object', async () => {
   const created = gated('Kustomization', ns, 'stripped', 'freeze', {}, { 'test.example.com/namespace': ns });
   const message = expect.stringMatching(/stripped' lacks the annotation .* another mutating webhook removed it/);
   await expect(developer.create(created)).rejects.toMatchObject({ code: 403, message });
+});
+
+it('is stored where it changes the spec in the write that suspends the object', async () => {
+  change = [];
+  await sre.create(gate('later', 'opened'));
+  const object = gated('Kustomization', ns, 'running', 'later', {}, { 'test.example.com/namespace': ns });
+  await developer.create(object);
+  change = [{ op: 'add', path: '/spec/timeout', value: '3m' }];
+  await sre.mergePatch(gate('later', 'closed'), { spec: { default: 'closed' } });
+  await isHeld(admin, object);
+  expect((await admin.get<AnyObject>(object)).spec.timeout).toBe('3m');
 });

@@ -63,10 +63,11 @@ async function reviewedWrite(
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<FluxWrite & { bypass?: ReviewedBypass | undefined }> {
+  const { username: user } = request.userInfo;
   const oldObject = stored && withShrinkingEdits(object, stored, context);
   const closed = oldObject ? closedGatesOfWrite(oldObject, context) : [];
   const bypass = await reviewBypass(closed, freshReason(object, oldObject), request, call);
-  return { object, oldObject, context, closed, user: request.userInfo.username, bypass };
+  return { object, oldObject, context, closed, user, isByDecorator: user === call.settings.metacontrollerUser, bypass };
 }
 
 /** Whether the write is in the version that Flux stores. In another one it may drop fields that neither object has. */

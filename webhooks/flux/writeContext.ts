@@ -61,14 +61,14 @@ async function readGatesOfWrite(
 
 /**
  * The cluster's state for the validation of a write. The mutating webhook has run: its annotations name the Gates that
- * select the object, or a Gate that holds it.
+ * select the object, or a Gate that holds it. But another webhook may have labelled a new object since.
  */
 export async function readValidationContext(
   versions: ObjectVersions<FluxObject>,
   { userInfo }: AdmissionRequest,
   call: WebhookCall,
 ): Promise<WriteContext> {
-  const gates = await readGateContext(versions, false, call);
+  const gates = await readGateContext(versions, !versions.oldObject, call);
   const isByDecorator = userInfo.username === call.settings.metacontrollerUser;
   const needsNoRollouts = isByDecorator && versions.object && agreesWithDeployed(versions.object);
   const rollouts = needsNoRollouts || holdsWrite(gates, versions) ? new Map() : await readBoundRollouts(versions, call);

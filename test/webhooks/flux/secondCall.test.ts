@@ -158,7 +158,9 @@ describe('the validating webhook', () => {
     const gates = gatesByName(gate('shop/a', { default: 'opened' }), gate('shop/freeze'));
     const context = { rollouts: rolloutsByName(), gates, now: NOW };
     const denial = verifyWrite(asRead({ object: named('a,freeze'), oldObject, context, user: 'u' }));
-    expect(denial?.text).toEqual(isRefused ? expect.stringMatching(/named a closed Gate on it too late/) : undefined);
+    expect(denial?.text).toEqual(
+      isRefused ? expect.stringMatching(/made it require a closed Gate too late/) : undefined,
+    );
   });
 
   const open: Context = { state: 'opened', versions: ['1.0.0'] };
