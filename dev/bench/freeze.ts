@@ -1,21 +1,14 @@
 /** The time from a Gate's closing until every object is suspended, and from its opening until each is restored. */
-import { setTimeout as wait } from 'node:timers/promises';
-import { User } from '../actors/user.ts';
 import { logToStderr } from '../local/process/log.ts';
-import { Problem } from '../local/process/problem.ts';
 import { type Fleet, fleet } from './fleets/gated.ts';
 import { watchObjects } from './fleets/objectWatch.ts';
-import { costFigures, costOf, countHookCalls, memoryFigures } from './measure.ts';
+import { costFigures, costOf, memoryFigures } from './measure.ts';
 import type { Figure, Scenario } from './scenario.ts';
 
 /** Limits for a thousand objects. */
 const CLOSE_SECONDS = 10;
 const OPEN_SECONDS = 12;
 const PATIENCE_MS = 300_000;
-const FLIPS = 10;
-const FLIP_EVERY_MS = 1500;
-/** The time in which a late reaction to an early flip would show. */
-const LATE_MS = 3000;
 
 export const freeze: Scenario = {
   about: `one Gate that many Flux objects require; at most ${CLOSE_SECONDS} s to suspend a thousand, ${OPEN_SECONDS} s to restore them`,
@@ -35,22 +28,14 @@ export const freeze: Scenario = {
     const allReach = async (state: 'isHeld' | 'isRestored') => {
       await Promise.all(watches.map(({ of, watch, count }) => watch.until(count, of[state], PATIENCE_MS)));
     };
-    const request = async (action: 'open' | 'close') => {
-      await Promise.all(fleets.map((each) => each.request(action)));
-    };
-    const timed = async (work: () => Promise<unknown>) => {
+    const turned = async (action: 'open' | 'close') => {
       const start = performance.now();
-      await work();
+      await Promise.all(fleets.map((each) => each.request(action)));
+      await allReach(action === 'close' ? 'isHeld' : 'isRestored');
       return (performance.now() - start) / 1000;
     };
-    const turned = (action: 'open' | 'close') =>
-      timed(async () => {
-        await request(action);
-        await allReach(action === 'close' ? 'isHeld' : 'isRestored');
-      });
 
     const seconds = { close: [] as number[], open: [] as number[] };
-    const calls = await countHookCalls(new User(admin));
     const cost = await costOf(cluster, async () => {
       for (let round = 1; round <= rounds; round++) {
         for (const action of ['close', 'open'] as const) seconds[action].push(await turned(action));
@@ -58,17 +43,6 @@ export const freeze: Scenario = {
         logToStderr(`Round ${round}: closed in ${close.toFixed(1)} s, opened in ${open.toFixed(1)} s`);
       }
     });
-    const callFigures = await calls('calls of hooks in one closing and opening of one object', objects * rounds);
-
-    for (let flip = 0; flip < FLIPS; flip++) {
-      await request(flip % 2 === 0 ? 'close' : 'open');
-      if (flip < FLIPS - 1) await wait(FLIP_EVERY_MS);
-    }
-    const afterFlips = await timed(() => allReach('isRestored'));
-    await wait(LATE_MS);
-    const restored = await Promise.all(fleets.map((each) => each.countRestored()));
-    const changed = share * namespaces - restored.reduce((a, b) => a + b, 0);
-    if (changed > 0) throw new Problem(`${changed} objects changed after the last flip.`);
     for (const { watch } of watches) watch.close();
 
     const group =
@@ -79,9 +53,7 @@ export const freeze: Scenario = {
     return [
       best('until all are suspended', seconds.close, CLOSE_SECONDS),
       best('until all are restored', seconds.open, OPEN_SECONDS),
-      { group, name: 'until all are restored after ten flips in fifteen seconds', value: afterFlips, unit: 's' },
       ...costFigures('one closing and opening of one object', cost, objects * rounds),
-      ...callFigures,
       ...memoryFigures(cluster, 'at its peak', 'VmHWM'),
     ];
   },

@@ -5,9 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { User } from '../actors/user.ts';
 import type { LocalCluster } from '../local/cluster.ts';
-import { hooksHost } from '../local/monitoring/prometheus.ts';
 import { endOf, ours, type RequestCount, requestsSince, untilQuiet } from './requests.ts';
 import type { Figure } from './scenario.ts';
 
@@ -109,27 +107,4 @@ export function memoryFigures(cluster: LocalCluster, group: string, line: 'VmRSS
   return cluster.children().map(({ name, pid }) => {
     return { group, name: `memory of ${name}`, value: residentMiB(pid, line) ?? Number.NaN, unit: 'MiB' };
   });
-}
-
-/**
- * Counts calls of hooks and webhooks from now on. The returned function gives the calls per object, by route such as
- * `/hooks/flux/sync`.
- */
-export async function countHookCalls(admin: User): Promise<(group: string, count: number) => Promise<Figure[]>> {
-  const host = await hooksHost(admin);
-  const before = await hookCalls(host);
-  return async (group, count) => {
-    const figures = [...(await hookCalls(host))].map(([name, calls]) => {
-      return { group, name, value: (calls - (before.get(name) ?? 0)) / count, unit: 'calls' };
-    });
-    return figures.filter(({ value }) => value >= RARE);
-  };
-}
-
-async function hookCalls(host: string): Promise<Map<string, number>> {
-  const text = await (await fetch(`http://${host}/metrics`)).text();
-  const calls = new Map<string, number>();
-  const lines = text.matchAll(/^rollout_hooks_request_duration_seconds_count\{route="([^"]+)"[^}]*\} (\d+)$/gm);
-  for (const [, route = '', count] of lines) calls.set(route, (calls.get(route) ?? 0) + Number(count));
-  return calls;
 }

@@ -1,18 +1,7 @@
 /** The time in which a new version reaches every Kustomization, or has baked there, and its cost. */
-
-import { User } from '../actors/user.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { applicationFleet } from './fleets/applications.ts';
-import {
-  auditLog,
-  type Cost,
-  costFigures,
-  costOf,
-  countHookCalls,
-  memoryFigures,
-  requestsOf,
-  totalOf,
-} from './measure.ts';
+import { auditLog, type Cost, costFigures, costOf, memoryFigures, requestsOf, totalOf } from './measure.ts';
 import { untilQuiet } from './requests.ts';
 import type { Figure, Scenario } from './scenario.ts';
 
@@ -36,7 +25,6 @@ export const releases: Scenario = {
       await fleet.growTo({ rollouts: count, ...baked });
       const created = (performance.now() - start) / 1000;
       const costs: Cost[] = [];
-      const calls = await countHookCalls(new User(cluster.accessOf('admin')));
       for (let round = 1; round <= rounds; round++) {
         await quiet();
         // Work after the last Kustomization has the version counts too.
@@ -53,7 +41,6 @@ export const releases: Scenario = {
         { group, name: 'processor time of a release', value: processor.at(-1)!, unit: 'ms' },
         { group, name: 'requests of a release', value: requestsOf(last) / count, unit: 'requests' },
         ...costFigures(`${group}: a release of the last round`, last, count),
-        ...(await calls(`${group}: calls of hooks in a release`, rounds * count)),
         ...memoryFigures(cluster, `${group}: at its peak`, 'VmHWM'),
       );
     }

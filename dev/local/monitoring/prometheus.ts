@@ -1,7 +1,6 @@
 /** A real Prometheus with our alerts, and promtool, pinned in ../binaries/goModules.ts. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { User } from '../../actors/user.ts';
 import { cachedGoBinary, provideGoBinary } from '../binaries/goBinary.ts';
 import { type RunningChild, startChild } from '../process/childProcess.ts';
 import { freePort } from '../process/ports.ts';
@@ -119,14 +118,4 @@ export async function startPrometheus(targets: readonly Target[], intervalSecond
       remove();
     },
   };
-}
-
-/** The address at which Metacontroller reaches the hooks, which serve `/metrics` too: `127.0.0.1:port`. */
-export async function hooksHost(admin: User): Promise<string> {
-  const controller = await admin.get({
-    apiVersion: 'metacontroller.k8s.io/v1alpha1',
-    kind: 'CompositeController',
-    metadata: { name: 'rollouts' },
-  });
-  return new URL(controller.spec.hooks.sync.webhook.url).host;
 }

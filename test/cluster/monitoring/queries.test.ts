@@ -3,12 +3,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type KubeStateMetrics, startKubeStateMetrics } from '../../../dev/local/monitoring/kubeStateMetrics.ts';
-import {
-  hasPrometheus,
-  hooksHost,
-  type Prometheus,
-  startPrometheus,
-} from '../../../dev/local/monitoring/prometheus.ts';
+import { hasPrometheus, type Prometheus, startPrometheus } from '../../../dev/local/monitoring/prometheus.ts';
 import { ALERTS, QUERIES } from '../../manifests/components/monitoring/monitoring.ts';
 import { objectOf } from '../../support/objects.ts';
 import { withPrometheus } from '../../support/prometheus.ts';
@@ -21,6 +16,13 @@ const { admin, sre, newNamespace } = view;
 
 let exporter: KubeStateMetrics | undefined;
 let prometheus: Prometheus;
+
+/** The address at which Metacontroller reaches the hooks, which serve `/metrics` too: `127.0.0.1:port`. */
+async function hooksHost(): Promise<string> {
+  const apiVersion = 'metacontroller.k8s.io/v1alpha1';
+  const controller = await admin.get({ apiVersion, kind: 'CompositeController', metadata: { name: 'rollouts' } });
+  return new URL(controller.spec.hooks.sync.webhook.url).host;
+}
 
 /** Three versions: one Succeeded, one that failed and was rolled back, and one that waits for a Gate and a budget. */
 async function tell(scenario: RolloutScenario): Promise<void> {
@@ -65,7 +67,7 @@ describe.runIf(hasPrometheus)(withPrometheus('a real Prometheus'), () => {
   beforeAll(async () => {
     exporter = await startKubeStateMetrics(admin, await newNamespace());
     prometheus = await startPrometheus([
-      { job: 'rollout-hooks', host: await hooksHost(admin) },
+      { job: 'rollout-hooks', host: await hooksHost() },
       { job: 'kube-state-metrics', host: exporter.host, honorLabels: true },
     ]);
     const scenario = scenarioOf(view, await newNamespace());
