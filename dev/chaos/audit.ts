@@ -29,7 +29,6 @@ export interface AuditTrail extends Writes {
   writes: number;
   /** Number of writes that admission refused. */
   denials: number;
-  dryRuns: number;
 }
 
 /** The key of the object in etcd. */
@@ -44,7 +43,7 @@ export async function readAudit(file: string): Promise<AuditTrail & { bypasses: 
   /** Positions of answers with a higher revision than any before. */
   const shown: { at: number; revision: number }[] = [];
   const ours: { ms: number; text: string }[] = [];
-  const counts = { writes: 0, denials: 0, dryRuns: 0 };
+  const counts = { writes: 0, denials: 0 };
   const bypasses: number[] = [];
 
   function take(event: AuditEvent, at: number): void {
@@ -61,7 +60,6 @@ export async function readAudit(file: string): Promise<AuditTrail & { bypasses: 
     const code = event.responseStatus?.code ?? 0;
     const dryRun = /[?&]dryRun=All/.test(event.requestURI);
     counts.writes++;
-    if (dryRun) counts.dryRuns++;
     if (code === 403) counts.denials++;
     if (dryRun || code >= 300) return;
     const revision = Number(metadata?.resourceVersion) || undefined;

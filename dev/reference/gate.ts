@@ -1,11 +1,9 @@
-/** docs/gates.md "Rules", as plainly as possible: the requests on a Gate, and whether it is open. */
-import { type Calendar, isActive, nextChange } from './calendar.ts';
+/** docs/gates.md "Rules", as plainly as possible: the requests on a Gate without a schedule, and whether it is open. */
 import { durationMs } from './values.ts';
 
 interface GateSpec {
   default: 'opened' | 'closed';
   window?: string;
-  schedule?: Calendar & { action?: 'Open' | 'Close' };
 }
 
 export interface Request {
@@ -51,7 +49,7 @@ export class ReferenceGate {
 
   isOpen(now: number): boolean {
     const request = this.planned && this.planned.at <= now ? this.planned : this.current;
-    return request && now < this.endOf(request) ? request.action === 'open' : this.withoutRequest(now);
+    return request && now < this.endOf(request) ? request.action === 'open' : this.spec.default === 'opened';
   }
 
   /** Deletes the Gate's requests, with the Gate. */
@@ -74,18 +72,9 @@ export class ReferenceGate {
   }
 
   private endOf({ action, at }: Request): number {
-    const { window, schedule } = this.spec;
-    const towardsDefault = (action === 'open') === (this.spec.default === 'opened');
+    const { window } = this.spec;
     // "Closed at once", "open at once": nothing is left of either request.
-    if (!schedule && towardsDefault) return at;
-    if (window !== undefined) return at + Math.ceil(durationMs(window)! / 1000) * 1000;
-    if (!schedule || action === 'close') return Number.POSITIVE_INFINITY;
-    return nextChange(schedule, at) ?? Number.POSITIVE_INFINITY;
-  }
-
-  private withoutRequest(now: number): boolean {
-    const { schedule } = this.spec;
-    if (schedule && isActive(schedule, now)) return schedule.action === 'Open';
-    return this.spec.default === 'opened';
+    if ((action === 'open') === (this.spec.default === 'opened')) return at;
+    return window === undefined ? Number.POSITIVE_INFINITY : at + Math.ceil(durationMs(window)! / 1000) * 1000;
   }
 }
