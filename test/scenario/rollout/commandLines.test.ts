@@ -1,36 +1,8 @@
-/** Command lines are on their own lines, in all texts of scenarios and in the output of commands. */
+/** Command lines are on their own lines in the output of commands; explained.ts checks the texts of scenarios. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { commandInside } from '../../support/commands.ts';
-import { explained } from './explained.ts';
-import { FILES, play, readScenarios, titled } from './play.ts';
-import { ScenarioCluster } from './scenarioCluster.ts';
-
-/** Each line of kubectl or of the command is a complete command. */
-const COMMANDS = ['command', 'kubectl'];
-
-function textsOf(value: unknown): string[] {
-  if (typeof value === 'string') return [value];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, below]) => (COMMANDS.includes(key) ? [] : textsOf(below)));
-}
-
-class Copied extends ScenarioCluster {
-  override async sync(): Promise<boolean> {
-    const isSettled = await super.sync();
-    const texts = textsOf([this.rollout.status, explained(this)]);
-    expect(texts.filter((text) => commandInside(text) !== undefined)).toEqual([]);
-    return isSettled;
-  }
-}
-
-describe('texts of scenarios', () => {
-  const withCommands = FILES.filter((file) => /approval|blocker|gate|gap/i.test(file));
-  it.each(withCommands)('%s', async (file) => {
-    for (const [, , scenario] of titled(readScenarios(file))) await play(scenario, 'Hold', false, Copied);
-  });
-});
 
 const TESTS = join(import.meta.dirname, '../..');
 const goldens = ['cli/golden', 'cluster/golden'].flatMap((folder) =>

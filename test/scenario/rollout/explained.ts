@@ -6,6 +6,7 @@ import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
 import type { Application, CommandView } from '../../../client/explain/application.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
+import { commandInside } from '../../support/commands.ts';
 import type { ScenarioCluster } from './scenarioCluster.ts';
 
 export function explained(cluster: ScenarioCluster): Application & { commands: CommandView[] } {
@@ -23,13 +24,23 @@ export function explained(cluster: ScenarioCluster): Application & { commands: C
   return { ...app, commands: commandViewsOf(actions, cluster.now) };
 }
 
-/** Whatever waits, is rolling out or has failed has a cause, and a next step. */
+/** Fields whose lines are complete commands. */
+const COMMANDS = ['command', 'kubectl'];
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, below]) => (COMMANDS.includes(key) ? [] : textsOf(below)));
+}
+
+/** Whatever waits, is rolling out or has failed has a cause, and a next step. No text has a command in a sentence. */
 export function saysWhy(cluster: ScenarioCluster): void {
   const { conditions, blockers = [] } = cluster.rollout.status ?? {};
   const hasFailed = findCondition(conditions, 'Ready')?.reason === 'RolloutFailed';
   if (hasFailed) expect(blockers, 'the problem in Ready is no blocker').not.toEqual([]);
   const app = explained(cluster);
   expect(JSON.parse(JSON.stringify(app)), 'plain JSON').toEqual(app);
+  expect(textsOf([cluster.rollout.status, app]).filter((text) => commandInside(text) !== undefined)).toEqual([]);
   const ids = app.steps.map(({ id }) => id);
   expect(new Set(ids).size, `step ids are unique: ${ids}`).toBe(ids.length);
   if (app.state === 'done') return;
