@@ -77,6 +77,9 @@ export async function readAudit(file: string): Promise<AuditTrail & { bypasses: 
       answeredMs: Date.parse(event.stageTimestamp),
       ...(revision && { revision }),
       ...(bypass && { bypass }),
+      ...(Object.keys(event.annotations ?? {}).some((name) => name.startsWith('failed-open.')) && {
+        isUngoverned: true,
+      }),
       // Only an apply has `force` in its query.
       ...(/[?&]force=/.test(event.requestURI) && { isApply: true }),
       ...(event.requestObject?.metadata?.annotations && { annotations: event.requestObject.metadata.annotations }),

@@ -16,10 +16,15 @@ import { bypassesForOtherVersions, DeploymentChecker } from './deployments.ts';
 import { type Closure, GateHistory } from './gateHistory.ts';
 import { rolloutChecker } from './histories.ts';
 import { OpeningChecker } from './openings.ts';
-import { type GateLimits, gatesNamedBy, RequiredGates, TOO_MANY } from './requiredGates.ts';
+import { type GateLimits, RequiredGates, TOO_MANY } from './requiredGates.ts';
 import type { SeenVersion, Write, Writes } from './writes.ts';
 
 const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
+/** The users with the verb `bypass`: dev/local/install/users/rbac.yaml. */
+const BYPASSERS: (string | undefined)[] = ['admin', 'sre'];
+const RECORD =
+  /^(gate\.fluxcd\.io\/(accepted-request|approvals|bypassed-by)|rollout\.kuberik\.com\/(approvals|pin|request))$/;
+const MOST_RECORD_CHARACTERS = 49_152;
 const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
 const GATE_PREFIX = '/registry/gating.toolkit.fluxcd.io/gates/';
 const ROLLOUTGATE_PREFIX = '/registry/kuberik.com/rolloutgates/';
@@ -75,7 +80,7 @@ export class Oracle {
   private readonly openings = new OpeningChecker();
   private readonly bakes: BakeChecker;
   private readonly deployments: DeploymentChecker | undefined;
-  /** Whether the API server has stored a write without calling the webhooks. */
+  /** Whether the API server has stored a write of a Rollout without calling the webhooks. */
   private lostWebhook = false;
   private readonly clocksAreRight: boolean;
   private readonly isGranted: (object: AnyObject) => boolean;
@@ -127,10 +132,14 @@ export class Oracle {
     const change = { key, before: this.seen.get(key), object, revision, seenMs, writer };
     this.findings.versions++;
     if (!writer) this.findings.unanswered++;
-    if (writer?.isUngoverned) this.lostWebhook = true;
+    if (writer?.isUngoverned && key.startsWith(ROLLOUT_PREFIX)) this.lostWebhook = true;
     const who = writer ? `${writer.user} (${writer.verb})` : 'a writer that the API server never answered';
     const where = `${key.slice('/registry/'.length)} at ${revision}, by ${who}`;
-    const problems = [...this.check(change), ...this.timed(this.deployments?.take(key, object, seenMs) ?? [])];
+    const problems = [
+      ...this.check(change),
+      ...oversizedRecords(object),
+      ...this.timed(this.deployments?.take(key, object, seenMs) ?? []),
+    ];
     this.findings.violations.push(...problems.map((what) => `${where}: ${what}`));
     if (object) this.seen.set(key, { object, revision });
     else this.seen.delete(key);
@@ -203,7 +212,7 @@ export class Oracle {
   private changesWhileClosed(change: Change): string[] {
     const { key, before, object, writer } = change;
     const forbidden = forbiddenChange(change);
-    const required = before ? this.required.of(before.object) : gatesNamedBy(object);
+    const required = this.required.of((before?.object ?? object)!);
     const lost = before && object ? required.filter((gate) => !this.required.of(object).includes(gate)) : [];
     return required.flatMap((gate) => {
       // A write that names fewer Gates ends that limit, and may then change everything.
@@ -211,7 +220,7 @@ export class Oracle {
       const what = forbidden ?? (lost.includes(gate) ? 'no longer requires the Gate' : undefined);
       const closure = what && this.closureOf(gate, writer);
       if (!closure) return [];
-      const selectedAt = before && this.required.selectedAt(before.object, gate);
+      const selectedAt = this.required.selectedAt((before?.object ?? object)!, gate);
       const causes = [closure, ...(selectedAt === undefined ? [] : [{ revision: selectedAt }])];
       if (!causes.some((cause) => this.wasInFlight(key, writer, before?.revision ?? 0, cause)))
         return [`${what} while Gate ${gate} is closed since ${closureText(closure)}`];
@@ -418,12 +427,22 @@ function isInState({ metadata }: AnyObject, state: string): boolean {
 }
 
 /**
- * Whether a user bypassed the Gates, by the audit log or by the record that only the webhook writes into the object.
+ * Whether a user with the verb `bypass` bypassed the Gates, by the audit log or by the record that only the webhook
+ * writes into the object. The audit log has no bypass of a deletion, nor of a write without an answer.
  */
 function isBypass({ before, object, writer }: Change): boolean {
-  const record = before?.object.metadata.annotations?.[BYPASSED_BY];
-  if (writer?.bypass !== undefined) return true;
-  return object ? object.metadata.annotations?.[BYPASSED_BY] !== record : record !== undefined;
+  const record = (object ?? before?.object)?.metadata.annotations?.[BYPASSED_BY];
+  const isNew = !object || record !== before?.object.metadata.annotations?.[BYPASSED_BY];
+  const recordedBy = isNew ? record?.split(' ')[1] : undefined;
+  const by = writer?.bypass === undefined ? recordedBy : writer.user;
+  return BYPASSERS.includes(by) && (!writer || by === writer.user);
+}
+
+/** Records, which only the webhook writes, beyond every limit for them in docs/reference/limits.md. */
+function oversizedRecords(object: AnyObject | undefined): string[] {
+  return Object.entries(object?.metadata.annotations ?? {})
+    .filter(([key, text]) => RECORD.test(key) && text.length > MOST_RECORD_CHARACTERS)
+    .map(([key, text]) => `${key} has ${text.length} characters`);
 }
 
 /** The Gates that a deployment bypasses, by the annotation `<version> (<id>): ns/a@<closure>,…`. */

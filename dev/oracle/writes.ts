@@ -32,7 +32,7 @@ export interface Write {
   revision?: number;
   /** The reason that bypassed a Gate. */
   bypass?: string;
-  /** Whether the API server stored the write without calling the webhooks. */
+  /** Whether the API server stored the write without the answer of each webhook. */
   isUngoverned?: boolean;
   /** Whether the write was a server-side apply. */
   isApply?: boolean;

@@ -37,7 +37,18 @@ export function findingsOf(
 ): Findings {
   const answered = indexWrites();
   for (const write of cluster.writes) {
-    const { user, request, code, object, receivedRevision, answeredRevision, receivedMs, answeredMs, bypass } = write;
+    const {
+      user,
+      request,
+      code,
+      object,
+      receivedRevision,
+      answeredRevision,
+      receivedMs,
+      answeredMs,
+      bypass,
+      hasFailedOpen,
+    } = write;
     if (code >= 300 || request.path.includes('dryRun=All') || !object) continue;
     const { kind } = targetOf(request.path)!;
     const key = etcdKey(`${kind.group}/${kind.resource}`, object);
@@ -52,7 +63,7 @@ export function findingsOf(
       answeredMs,
       ...(revision !== undefined && { revision }),
       ...(bypass !== undefined && { bypass }),
-      ...(!cluster.hadAdmission(receivedMs, answeredMs) && { isUngoverned: true }),
+      ...((hasFailedOpen || !cluster.hadAdmission(receivedMs, answeredMs)) && { isUngoverned: true }),
       isApply: request.headers['content-type']?.startsWith('application/apply-patch') === true,
       annotations: bodyOf(request).metadata?.annotations ?? {},
     });

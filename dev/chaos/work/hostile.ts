@@ -16,6 +16,9 @@ const NAMES = ['a', 'b', 'c', 'd'];
 /** Each Rollout is large: more of them would test etcd. */
 const MOST_ROLLOUTS = 16;
 
+/** The label of objects that the Gate doesn't select. */
+const FREE = 'free';
+
 /** The attacks, with weights. */
 const ATTACKS = {
   edit: 6,
@@ -31,6 +34,7 @@ const ATTACKS = {
   inventory: 2,
   follow: 4,
   bypass: 2,
+  pin: 2,
   event: 2,
 };
 type Attack = keyof typeof ATTACKS;
@@ -38,7 +42,7 @@ type Attack = keyof typeof ATTACKS;
 export interface HostileTenant {
   create(): Promise<void>;
   act(): Promise<void>;
-  /** Opens or closes a Gate that selects every object of the tenant. */
+  /** Opens or closes a Gate that selects every object of the tenant without the label `free`. */
   turn(action: 'open' | 'close'): Promise<unknown>;
   /** The tenant's Flux objects that aren't suspended, as `Kind name (uid)`. */
   running(): Promise<string[]>;
@@ -48,7 +52,8 @@ export interface HostileTenant {
 
 export function hostileTenant({ admin, developer, sre }: Users, random: Random): HostileTenant {
   let count = 0;
-  const own = gate(NAMESPACE, 'own', { spec: { default: 'opened', selects: {} } });
+  const selects = { labelSelector: { matchExpressions: [{ key: FREE, operator: 'DoesNotExist' }] } };
+  const own = gate(NAMESPACE, 'own', { spec: { default: 'opened', selects } });
   const any = <T>(list: readonly T[]) => list[random.integer(0, list.length - 1)]!;
   const object = (name = any(NAMES)): AnyObject =>
     random.next() < 0.7 ? kustomization(NAMESPACE, name) : ociRepository(NAMESPACE, name);
@@ -64,7 +69,9 @@ export function hostileTenant({ admin, developer, sre }: Users, random: Random):
     twin: async () => {
       const one = object();
       if (random.next() < 0.5) await developer.remove(one as never);
-      await developer.create(one);
+      const { name, ...metadata } = { ...one.metadata, labels: random.next() < 0.2 ? { [FREE]: '' } : {} };
+      const named = random.next() < 0.2 ? { generateName: `${name}-` } : { name };
+      await developer.create({ ...one, metadata: { ...metadata, ...named } });
     },
     fillAnnotations: () => annotated({ 'x/filled': text(size(MAX_ANNOTATION_BYTES)) }),
     fillSpec: () =>
@@ -113,6 +120,7 @@ export function hostileTenant({ admin, developer, sre }: Users, random: Random):
           labels: {
             'kustomize.toolkit.fluxcd.io/name': any(NAMES),
             'kustomize.toolkit.fluxcd.io/namespace': any([NAMESPACE, 'team-1', 'flux-system']),
+            [FREE]: any(['', null]),
           },
         },
       }),
@@ -137,6 +145,11 @@ export function hostileTenant({ admin, developer, sre }: Users, random: Random):
       });
     },
     bypass: () => annotated({ 'gate.fluxcd.io/bypass-reason': 'because' }, { suspend: false }),
+    pin: () =>
+      developer.mergePatch(rollout(NAMESPACE, `r${random.integer(1, MOST_ROLLOUTS)}`) as never, {
+        metadata: { annotations: { 'rollout.kuberik.com/reason': text(size(MAX_ANNOTATION_BYTES)) } },
+        spec: { wantedVersion: `1.${++count}.0` },
+      }),
     event: () =>
       developer.create({
         apiVersion: 'v1',
@@ -167,7 +180,10 @@ export function hostileTenant({ admin, developer, sre }: Users, random: Random):
     turn: (action) => requestGate(sre, NAMESPACE, 'own', action),
     running: async () =>
       (await all())
-        .filter(({ spec, metadata }) => spec.suspend !== true && !metadata.deletionTimestamp)
+        .filter(
+          ({ spec, metadata }) =>
+            spec.suspend !== true && !metadata.deletionTimestamp && !(FREE in (metadata.labels ?? {})),
+        )
         .map(({ kind, metadata }) => `${kind} ${metadata.name} (${metadata.uid})`),
     leave: async () => {
       for (const one of await all()) {

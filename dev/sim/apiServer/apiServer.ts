@@ -36,8 +36,12 @@ export interface AnsweredWrite {
   answeredMs: number;
   /** The stored object after the write. */
   object: AnyObject | undefined;
-  bypass: string | undefined;
+  bypass?: string;
+  /** Whether a webhook that may fail didn't answer. */
+  hasFailedOpen?: true;
 }
+
+type Grant = Pick<AnsweredWrite, 'bypass' | 'hasFailedOpen'>;
 
 interface Answer {
   code: number;
@@ -68,11 +72,10 @@ export class ApiServer {
 
   async handle(user: UserInfo, request: ConnectionRequest): Promise<Answer> {
     const received = { receivedRevision: this.storage.revision, receivedMs: this.#context.now() };
-    const grant: { bypass?: string } = {};
+    const grant: Grant = {};
     const record = (code: number, message: string, object?: AnyObject) => {
       if (request.method === 'GET') return;
       const answered = { answeredRevision: this.storage.revision, answeredMs: this.#context.now() };
-      const { bypass } = grant;
       this.#context.answered?.({
         ...received,
         ...answered,
@@ -81,7 +84,7 @@ export class ApiServer {
         code,
         message,
         object,
-        bypass,
+        ...grant,
       });
     };
     try {
@@ -106,7 +109,7 @@ export class ApiServer {
     return events.slice(from).filter((event) => event.resource === resource);
   }
 
-  async #answer(user: UserInfo, request: ConnectionRequest, grant: { bypass?: string }): Promise<object> {
+  async #answer(user: UserInfo, request: ConnectionRequest, grant: Grant): Promise<object> {
     const { method, path } = request;
     if (path.endsWith('/subjectaccessreviews')) return reviewed(bodyOf(request));
     const target = targetOf(path);
@@ -142,12 +145,7 @@ export class ApiServer {
     return found;
   }
 
-  async #write(
-    user: UserInfo,
-    request: ConnectionRequest,
-    target: Target,
-    grant: { bypass?: string },
-  ): Promise<AnyObject> {
+  async #write(user: UserInfo, request: ConnectionRequest, target: Target, grant: Grant): Promise<AnyObject> {
     const { kind, namespace, query, subresource } = target;
     const resource = `${kind.group}/${kind.resource}`;
     const isApply = request.headers['content-type']?.startsWith('application/apply-patch') === true;
@@ -181,7 +179,7 @@ export class ApiServer {
       const write = requestOf({ ...admissionOf(user, target), name, object, oldObject: old ?? null, options });
       const call = this.#webhookCaller(grant);
       const mutated = (await mutate(write, call, shape, subresource ? undefined : this.#context.otherWebhook))!;
-      const next = settled(withGeneration(mutated, old, subresource));
+      const next = settled(withGeneration(this.#named(mutated), old, subresource));
       const problems = kind.schema?.problems(next, old) ?? [];
       if (problems.length > 0)
         throw new Refusal(422, 'Invalid', `${kind.kind} "${name}" is invalid: ${problems.join('; ')}`);
@@ -200,6 +198,12 @@ export class ApiServer {
     }
   }
 
+  /** The object with a name: as in Kubernetes, mutating webhooks see one with `generateName` before it has a name. */
+  #named(object: AnyObject): AnyObject {
+    const { name, generateName } = object.metadata as { name?: string; generateName?: string };
+    return name ? object : { ...object, metadata: { ...object.metadata, name: `${generateName}${this.#uids}` } };
+  }
+
   /** The object with the metadata that clients can't change restored, and pruned by the schema. */
   #shaped(
     object: AnyObject,
@@ -210,7 +214,7 @@ export class ApiServer {
     const metadata: AnyObject['metadata'] = {
       ...withoutEmpty(object.metadata, ['annotations', 'labels', 'finalizers', 'ownerReferences', 'managedFields']),
       ...(subresource && old && { ...old.metadata, managedFields: object.metadata.managedFields }),
-      name,
+      ...(name && { name }),
       ...(namespace && { namespace }),
       uid: old?.metadata.uid ?? `uid-${kind.resource}-${++this.#uids}`,
       creationTimestamp: old?.metadata.creationTimestamp ?? timestamp(this.#context.now()),
@@ -229,10 +233,13 @@ export class ApiServer {
     return kind.schema?.prepare(result) ?? result;
   }
 
-  #webhookCaller(grant: { bypass?: string }): (path: string, request: AdmissionRequest) => Promise<AdmissionResponse> {
+  #webhookCaller(grant: Grant): (path: string, request: AdmissionRequest) => Promise<AdmissionResponse> {
     return async (path, request) => {
       const uid = `review-${++this.#reviews}`;
-      const response = await this.#context.callWebhook(path, { ...request, uid });
+      const response = await this.#context.callWebhook(path, { ...request, uid }).catch((error) => {
+        grant.hasFailedOpen = true;
+        throw error;
+      });
       const bypass = Object.entries(response.auditAnnotations ?? {}).find(([name]) => name.endsWith('bypass'))?.[1];
       if (bypass !== undefined) grant.bypass = bypass;
       return response;

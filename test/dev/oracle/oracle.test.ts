@@ -90,6 +90,11 @@ describe('while a Gate is closed, the oracle reports', () => {
   it.each<[string, Step[], string]>([
     ['a change', write('a2', APP, 4, app({ path: './b', suspend: true })), 'changes from {"path":"./a"}'],
     ['a resume', write('a2', APP, 4, app({ path: './a' })), 'is resumed'],
+    [
+      'a bypass by a user without that verb',
+      write('a2', APP, 4, app({ path: './a' }), { by: 'developer', bypass: 'apps/freeze' }),
+      'is resumed',
+    ],
     ['a deletion', write('a2', APP, 4, undefined, { verb: 'delete', revision: undefined }), 'is deleted'],
     ['a removed Gate', write('a2', APP, 4, app({ path: './a', suspend: true }, {})), 'no longer requires the Gate'],
     [
@@ -106,16 +111,20 @@ describe('while a Gate is closed, the oracle reports', () => {
     expect(violations[0]).toContain('while Gate apps/freeze is closed since revision 3');
   });
 
-  it('an object that is created without spec.suspend', async () => {
-    const steps = [...write('g1', FREEZE, 1, opened), ...closure, ...write('a1', APP, 4, app({ path: './a' }))];
+  const labels = { 'gate.fluxcd.io/selects': '' };
+  const selecting = { ...closed, metadata: { ...closed.metadata, labels }, spec: { ...closed.spec, selects: {} } };
+
+  it.each([
+    ['names the Gate', closed, app({ path: './a' })],
+    ['is selected by it', selecting, app({ path: './a' }, {})],
+  ])('an object that %s and is created without spec.suspend', async (_, gate, object) => {
+    const steps = [...write('g1', FREEZE, 1, opened), ...write('g2', FREEZE, 3, gate), ...write('a1', APP, 4, object)];
     expect((await oracle(steps)).violations).toEqual([expect.stringContaining('is created without spec.suspend')]);
   });
 
   it('a change after a closed Gate has begun to select the object, and none once it has ended', async () => {
     const unmarked = (path: string) => app({ path, suspend: true }, {});
     const [one, other] = [write('a1', APP, 1, unmarked('./a')), write('g1', FREEZE, 2, closed)];
-    const labels = { 'gate.fluxcd.io/selects': '' };
-    const selecting = { ...closed, metadata: { ...closed.metadata, labels }, spec: { ...closed.spec, selects: {} } };
     const begun = write('g2', FREEZE, 3, selecting);
     const steps = [...one, ...other, ...begun, ...write('a2', APP, 4, unmarked('./b'))];
     expect((await oracle(steps)).violations).toEqual([expect.stringContaining('while Gate apps/freeze is closed')]);
@@ -160,7 +169,7 @@ describe('the oracle allows', () => {
     ['a suspension', [...closure, ...write('a2', APP, 4, app({ path: './a', suspend: true }))]],
     [
       'a change with a bypass in the audit log',
-      [...closure, ...write('a2', APP, 4, app({ path: './b' }), { bypass: 'sre bypassed apps/freeze' })],
+      [...closure, ...write('a2', APP, 4, app({ path: './b' }), { by: 'sre', bypass: 'apps/freeze' })],
     ],
     [
       'a change that was received before the answer to the closure',

@@ -209,7 +209,8 @@ describe('the mutating webhooks', () => {
         return responseOf(path.replace('/admission/', ''), request, call);
       },
       (each) => each,
-      (each) => ({ ...each, metadata: { ...each.metadata, labels: { 'other.example/webhook': 'seen' } } }),
+      (each, isFirst) =>
+        isFirst ? each : { ...each, metadata: { ...each.metadata, labels: { 'other.example/webhook': 'seen' } } },
     );
     expect(mutated?.spec.suspend).toBe(true);
     expect(calls).toHaveLength(1);
@@ -223,7 +224,7 @@ describe('the mutating webhooks', () => {
       requestOf({ object: unmarked, oldObject: null, userInfo: { username: 'alice' } }),
       (path, request) => responseOf(path.replace('/admission/', ''), request, call),
       (each) => each,
-      (each) => ({ ...each, metadata: { ...each.metadata, labels } }),
+      (each, isFirst) => (isFirst ? each : { ...each, metadata: { ...each.metadata, labels } }),
     );
     expect(mutated?.spec.suspend).toBe(true);
     expect(mutated?.metadata.annotations?.['gate.fluxcd.io/suspended']).toBe('unset');
