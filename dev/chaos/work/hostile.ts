@@ -145,11 +145,11 @@ export function hostileTenant({ admin, developer, sre }: Users, random: Random):
       });
     },
     bypass: () => annotated({ 'gate.fluxcd.io/bypass-reason': 'because' }, { suspend: false }),
-    pin: () =>
-      developer.mergePatch(rollout(NAMESPACE, `r${random.integer(1, MOST_ROLLOUTS)}`) as never, {
-        metadata: { annotations: { 'rollout.kuberik.com/reason': text(size(MAX_ANNOTATION_BYTES)) } },
-        spec: { wantedVersion: `1.${++count}.0` },
-      }),
+    pin: () => {
+      const annotations = { 'rollout.kuberik.com/reason': text(size(30_000)) };
+      const spec = { wantedVersion: `1.${++count}.0` };
+      return developer.apply(rollout(NAMESPACE, 'pinned', { annotations, spec }), { force: true });
+    },
     event: () =>
       developer.create({
         apiVersion: 'v1',
