@@ -69,8 +69,8 @@ async function selectedChecks(
   const own = related.filter((check) => check.metadata.namespace === home);
   const labels = healthCheckLabels(spec?.healthCheckSelector);
   const namespaceSelector = spec?.healthCheckSelector?.namespaceSelector;
-  const reachesOut = namespaceSelector && labels && !call.settings.noCrossNamespaceRefs;
-  if (!reachesOut || specProblems(spec ?? {}).length > 0) return withinLimit(own, [], 0, call.cluster);
+  if (!namespaceSelector || !labels || specProblems(spec ?? {}).length > 0)
+    return withinLimit(own, [], 0, call.cluster);
 
   const namespaces = await listedNamespaces(toSelectorString(namespaceSelector), call);
   const inHome = namespaces.has(home) ? own : [];

@@ -16,7 +16,6 @@ import { type CarriedDeployment, deploymentsCarriedBy } from '../../core/rollout
 import { mayAwaitMetadata } from '../../core/rollout/deployment/rollback.ts';
 import { gatesOfRollouts } from '../../core/rollout/evaluation/gatesOfRollout.ts';
 import type { Observed } from '../../core/rollout/evaluation/observed.ts';
-import { withAllowedRefs } from '../../core/rollout/evaluation/specProblems.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { releasesToLookUp } from '../../core/rollout/release/metadata.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
@@ -39,13 +38,12 @@ export async function readBlockers(
   selectingGates: SelectingGates,
   call: HookCall,
 ): Promise<Partial<Observed>> {
-  const withinRules = withAllowedRefs(rollout, call.settings);
-  const requiredGates = gatesOfRollouts([withinRules], bindings, selectingGates);
+  const requiredGates = gatesOfRollouts([rollout], bindings, selectingGates);
   const [imagePolicy, rolloutGates, gates, upstream, budgets, checks] = await Promise.all([
-    liveImagePolicy(withinRules, call.cluster),
+    liveImagePolicy(rollout, call.cluster),
     listRolloutGates(rollout, call.cluster),
     readGates(requiredGates.refs, call.cluster),
-    upstreamOf(withinRules, call),
+    upstreamOf(rollout, call),
     liveBudgets(rollout, call.cluster),
     withRestingChecks(rollout, healthChecks, call),
   ]);
@@ -131,7 +129,7 @@ export async function readBound(
   const { rollout } = observed;
   const objects = await liveBoundObjects(rollout, observed.bindings, call);
   const bindings = currentBindings([rollout], objects, observed.bindings, selectingGates, call.settings);
-  const requiredGates = gatesOfRollouts([withAllowedRefs(rollout, call.settings)], bindings, selectingGates);
+  const requiredGates = gatesOfRollouts([rollout], bindings, selectingGates);
   const others = await readGates(without(requiredGates.refs, observed.requiredGates.refs), call.cluster);
   return { bindings, requiredGates, gates: new Map([...observed.gates, ...others]) };
 }

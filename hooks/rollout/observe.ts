@@ -98,16 +98,16 @@ export function isTriggeredByGrant(related: ObjectMap): boolean {
 
 /** The inputs of a plan: related objects, which may be stale; and live reads of consent, children and Jobs. */
 export async function observe(request: CompositeRequest<Rollout>, call: HookCall): Promise<Observed> {
-  const { parent: rollout, related } = request;
+  const { parent, related } = request;
+  const rollout = withAllowedRefs(parent, call.settings);
   const { namespace = '' } = rollout.metadata;
-  const withinRules = withAllowedRefs(rollout, call.settings);
-  const imagePolicy = await imagePolicyOf(withinRules, related, call.cluster);
+  const imagePolicy = await imagePolicyOf(rollout, related, call.cluster);
   const relatedGates = objectsOf<Gate>(related, KINDS.Gate);
   const gates = byRefKey(relatedGates);
   const rolloutGates = objectsOf<RolloutGate>(related, KINDS.RolloutGate);
   const namespaceLabels = await ownNamespaceLabels(namespace, related, relatedGates, call.cluster);
   const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, KINDS.HealthCheck), call);
-  const upstream = await upstreamOf(withinRules, call, objectsOf<Rollout>(related, KINDS.Rollout));
+  const upstream = await upstreamOf(rollout, call, objectsOf<Rollout>(related, KINDS.Rollout));
   const copyInputs = await readCopyInputs(request, imagePolicy, call);
   const derivedPolicy = objectAt<ImagePolicy>(
     request.children,
@@ -126,12 +126,12 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
     bindings: objectsOf<FluxBinding>(related, KINDS.FluxBinding),
     ...watched,
     problems: [
-      ...forbiddenProblems(rollout, call.settings),
+      ...forbiddenProblems(parent, call.settings),
       ...watched.problems,
       ...(writeBackProblem ? [writeBackProblem] : []),
     ],
     // Gates of bound objects aren't related: readBlockers adds them.
-    requiredGates: gatesOfRollouts([withinRules], [], { gates: relatedGates, namespaceLabels }),
+    requiredGates: gatesOfRollouts([rollout], [], { gates: relatedGates, namespaceLabels }),
     gates,
     upstream,
     carried: [],

@@ -6,7 +6,6 @@ import { bindingsOfRollout } from '../../core/binding/boundObjects.ts';
 import { eventRecord } from '../../core/kube/events.ts';
 import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
 import { isStale, type Observed } from '../../core/rollout/evaluation/observed.ts';
-import { withAllowedRefs } from '../../core/rollout/evaluation/specProblems.ts';
 import { type Plan, planRollout } from '../../core/rollout/plan.ts';
 import { readSelectingGates } from '../../live/gateReads.ts';
 import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
@@ -95,7 +94,7 @@ async function withLiveHealth(draft: Draft, call: HookCall): Promise<Draft> {
   const { rollout } = observed;
   const read = {
     healthChecks: await withPresentHealth(rollout, observed.healthChecks, call),
-    imagePolicy: await liveImagePolicy(withAllowedRefs(rollout, call.settings), call.cluster),
+    imagePolicy: await liveImagePolicy(rollout, call.cluster),
   };
   return draftOf({ ...observed, ...read }, call);
 }

@@ -115,15 +115,13 @@ function hasSameLabels(rollout: Rollout, before: Rollout): boolean {
 
 type NamedGate = NonNullable<RolloutStatus['namedGates']>[number];
 
-/**
- * The next `status.namedGates`. A name without reference, because other namespaces are forbidden, gets no new entry.
- */
+/** The next `status.namedGates`. Beyond the limit of Gates none is read, and no name gets a new entry. */
 export function namedGateRecords({ rollout, requiredGates, gates }: Observed): NamedGate[] {
   const before = new Map(rollout.status?.namedGates?.map(({ gate, seen }) => [gate, seen]));
-  const referenced = new Set(requiredGates.refs.map(refKey));
+  const read = new Set(requiredGates.refs.map(refKey));
   const names = new Set(gatesNamedBy(rollout).map(refKey));
   return [...names].flatMap((gate) => {
-    if (!referenced.has(gate)) return before.get(gate) ? [{ gate, seen: true }] : [];
+    if (!read.has(gate)) return before.get(gate) ? [{ gate, seen: true }] : [];
     return [{ gate, seen: gates.has(gate) || before.get(gate) === true }];
   });
 }

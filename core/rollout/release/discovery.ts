@@ -186,7 +186,7 @@ function nextDiscovery({ spec, status }: Rollout, now: EpochMs): EpochMs | undef
 
 function missingPolicy(rollout: Rollout): string {
   const ref = policyRef(rollout);
-  if (!ref) return 'spec.releasesImagePolicy.name is empty: name the ImagePolicy that discovers releases';
+  if (!ref) return 'spec.releasesImagePolicy names no ImagePolicy: set the name of the one that discovers releases';
   const problem = `ImagePolicy '${ref.name}' not found in namespace '${ref.namespace}'`;
   return `${problem}: create it, or correct name or namespace in spec.releasesImagePolicy`;
 }
