@@ -10,7 +10,14 @@ import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, GateStatus, Rollout } from '../api/types.ts';
 import { currentBindings } from '../core/binding/boundObjects.ts';
 import { involvedObjectsOf } from '../core/binding/involvedObjects.ts';
-import { bypassProblem, endedRecord, freshReason, recentReason } from '../core/gate/bypassReason.ts';
+import {
+  type Bypass,
+  bypassProblem,
+  endedRecord,
+  freshReason,
+  type GrantedBypass,
+  recentReason,
+} from '../core/gate/bypassReason.ts';
 import { closedOf, evaluateRequired, type GateResult, limitResults } from '../core/gate/evaluateGates.ts';
 import { LIMIT_OF_GATES, type RequiredGates } from '../core/gate/gateRefs.ts';
 import { refKey, shortHash } from '../core/kube/names.ts';
@@ -93,21 +100,10 @@ async function readClosedGatesAndBindings(
 
 // A bypass of closed Gates, or the denial of one.
 
-interface Granted {
-  granted: true;
-  /** The closed Gates that are bypassed, by `refKey`. */
-  gates: readonly string[];
-  reason: string;
-  /** The version of a Rollout that bypasses them. */
-  version?: string | undefined;
-}
-
 type HoldingGate = Pick<GateResult, 'key' | 'ref'>;
 
 /** An object beyond a limit may be held by any Gate. */
 const ALL_GATES: NamespacedName = { namespace: '', name: '' };
-
-export type ReviewedBypass = Granted | { granted: false; why: string };
 
 /**
  * Whether the user has the verb `bypass` on every one of the closed Gates; undefined without a reason, or if no Gate is
@@ -118,7 +114,7 @@ export async function reviewBypass(
   reason: string | undefined,
   { userInfo }: AdmissionRequest,
   { settings, access }: WebhookCall,
-): Promise<ReviewedBypass | undefined> {
+): Promise<Bypass | undefined> {
   if (reason === undefined || closed.length === 0) return undefined;
   const { username } = userInfo;
   const why = bypassProblem(username, reason, settings.bypassServiceAccounts);
@@ -169,12 +165,14 @@ async function isTerminating(name: string, { cluster }: WebhookCall): Promise<bo
  * The audit annotation of a bypass. Also records the bypass, once the cluster shows the object stored or gone; not in a
  * dry run.
  * @param regarding the object as the write stores it; for a DELETE the stored object
+ * @param version the version of a Rollout that bypasses the Gates
  */
 export async function recordBypass(
-  { gates, reason, version }: Granted,
+  { gates, reason }: GrantedBypass,
   regarding: AnyObject,
   request: AdmissionRequest,
   call: WebhookCall,
+  version?: string,
 ): Promise<Record<string, string>> {
   const { username } = request.userInfo;
   const what = version === undefined ? request.operation : `${request.operation}, version ${version}`;

@@ -15,10 +15,10 @@ import { oneLine } from '../core/text/oneLine.ts';
 export type AdmissionDecision =
   | {
       allowed: true;
-      /** The object as it is to be stored; absent when nothing changes. */
+      /** The object to store, if it may differ from the one in the request. */
       object?: AnyObject;
       warnings?: string[];
-      audit?: Record<string, string>;
+      audit?: Record<string, string> | undefined;
       /** Why a part of the write isn't stored; absent if everything is. */
       revertReason?: RevertReason | undefined;
     }
@@ -29,7 +29,6 @@ export type AdmissionDecision =
       /** Commands for the user, each on a line of its own below the message. */
       commands?: readonly CommandLine[];
       warnings?: string[];
-      audit?: Record<string, string>;
     };
 
 export type AdmissionHandler = (request: AdmissionRequest, call: WebhookCall) => Promise<AdmissionDecision>;
@@ -103,7 +102,6 @@ export function reviewOf(request: AdmissionRequest, decision: AdmissionDecision)
 function responseOf(request: AdmissionRequest, decision: AdmissionDecision): AdmissionResponse {
   const response: AdmissionResponse = { uid: request.uid, allowed: decision.allowed };
   if (decision.warnings?.length) response.warnings = decision.warnings.map((warning) => shorten(oneLine(warning)));
-  if (decision.audit) response.auditAnnotations = decision.audit;
   if (!decision.allowed) {
     response.status = {
       code: 403,
@@ -112,6 +110,7 @@ function responseOf(request: AdmissionRequest, decision: AdmissionDecision): Adm
     };
     return response;
   }
+  if (decision.audit) response.auditAnnotations = decision.audit;
   if (!decision.object || !request.object) return response;
   const patch = patchOf(request.object, decision.object);
   if (patch.length === 0) return response;

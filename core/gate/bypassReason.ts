@@ -10,8 +10,15 @@ import { MAX_USER } from '../record/record.ts';
 /** The time for which a reason counts for a DELETE or status write by its author, which can't carry a reason. */
 const COUNTS_FOR_MS = 5 * 60_000;
 
+export interface GrantedBypass {
+  granted: true;
+  /** The closed Gates that are bypassed, by `refKey`. */
+  gates: readonly string[];
+  reason: string;
+}
+
 /** Whether the user may bypass the closed Gates; if not, why. */
-export type Bypass = { granted: true } | { granted: false; why: string };
+export type Bypass = GrantedBypass | { granted: false; why: string };
 
 /** The reason that is new in this write; undefined if there is none. */
 export function freshReason(object: AnyObject, oldObject: AnyObject | undefined): string | undefined {

@@ -35,10 +35,11 @@ import {
 export interface ManagedFieldInputs {
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
-  /** The source in a Kustomization's `spec.sourceRef`, if it exists in the same namespace; see atomicUpdate.ts. */
-  source?: FluxObject | undefined;
-  /** Whether the source was not read, because the write changes nothing that depends on it: see `needsNoSource`. */
-  isSourceUnread?: boolean;
+  /**
+   * The source in a Kustomization's `spec.sourceRef`, if it exists in the same namespace; see atomicUpdate.ts.
+   * Unread if the write changes nothing that depends on it: see `needsNoSource`.
+   */
+  source?: FluxObject | 'unread' | undefined;
 }
 
 interface ManagedFieldsWrite extends ManagedFieldInputs {
@@ -84,7 +85,7 @@ interface FieldsContext extends ManagedFieldsWrite {
 
 /** The object with the values of its Rollouts' deployments, or the denials of the writer's values. */
 export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcome {
-  const { object: written, oldObject, source, isSourceUnread } = write;
+  const { object: written, oldObject, source } = write;
   const { fields, problems } = managedFieldsOf(written);
   const before = oldObject && managedFieldsOf(oldObject);
   const context = contextOf(write, fields, before?.fields ?? []);
@@ -111,7 +112,7 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
   }
   const carried = deployments.size > 0 ? formatDeployments([...deployments.values()], byGit) : undefined;
   const marked = annotate(writeManagedFields(written, values), DEPLOYED, carried);
-  const object = isSourceUnread ? marked : withArtifact(marked, oldObject, source, context.atomic);
+  const object = source === 'unread' ? marked : withArtifact(marked, oldObject, source, context.atomic);
   return { object, warnings: [...revertTexts, ...warnings], isReverted: revertTexts.length > 0, denials };
 }
 
@@ -150,14 +151,14 @@ function contextOf(
   fields: readonly ManagedField[],
   before: readonly ManagedField[],
 ): FieldsContext {
-  const { object, oldObject, rollouts, source, isSourceUnread } = write;
+  const { object, oldObject, rollouts, source } = write;
   const managed = new Set(before.map(fieldKey));
   const stored = oldObject ?? object;
   let writers: Writers | undefined;
   return {
     ...write,
     fields,
-    atomic: isSourceUnread ? undefined : atomicUpdate(fields, rollouts, source),
+    atomic: source === 'unread' ? undefined : atomicUpdate(fields, rollouts, source),
     wasManaged: (field) => managed.has(fieldKey(field)),
     deployments: deploymentsOn(stored),
     byGit: setByGit(stored.metadata.annotations?.[DEPLOYED]),

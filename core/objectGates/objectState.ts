@@ -75,11 +75,11 @@ export function wasReadyAtSuspension(object: FluxObject): boolean {
 
 /** Whether a user's bypass of the object covers all of these closures; see `closureKey`. */
 export function isBypassedByUser(state: ObjectState | undefined, closures: readonly string[]): boolean {
-  return state?.is === 'bypassed' && runsBehind(state, closures);
+  return state?.is === 'bypassed' && bypasses(state, closures);
 }
 
 /** Whether the object runs in spite of all these closures: a user bypassed them, or a deployment does. */
-export function runsBehind(state: ObjectState | undefined, closures: readonly string[]): boolean {
+export function bypasses(state: ObjectState | undefined, closures: readonly string[]): boolean {
   if (state?.is !== 'bypassed' && state?.is !== 'bypassing') return false;
   // Beyond the limit the closures are unknown: a bypass covers only the write with the reason.
   return !closures.some(isLimit) && containsAll(state.gates, closures);

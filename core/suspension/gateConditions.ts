@@ -7,7 +7,7 @@ import { findCondition, setCondition } from '../kube/conditions.ts';
 import { groupOf } from '../kube/names.ts';
 import { bypassedText, type ClosedGate, closedGateSentence } from '../objectGates/gateTexts.ts';
 import type { ObjectGates } from '../objectGates/objectGates.ts';
-import { isSuspendedByUs, readState, runsBehind, wasReadyAtSuspension } from '../objectGates/objectState.ts';
+import { bypasses, isSuspendedByUs, readState, wasReadyAtSuspension } from '../objectGates/objectState.ts';
 import { type ApplierWait, applierWaitText } from './applier.ts';
 
 /** States of the wait for an applier that may last. The others end in a moment and aren't worth two writes. */
@@ -57,7 +57,7 @@ function withCondition(
   const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
   const isSource = kind !== undefined && KINDS[kind].governed === 'source';
   const holds = closed.length + problems.length > 0;
-  const isRunning = runsBehind(readState(object), closures);
+  const isRunning = bypasses(readState(object), closures);
   const heldText = isSource ? blockedText : closedGateSentence;
   const text = isRunning ? bypassedText : heldText;
   const problemText = (problem: string) => `Reconciliation ${isRunning ? 'continues' : 'is blocked'}: ${problem}`;

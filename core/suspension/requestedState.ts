@@ -11,11 +11,11 @@ import { triggerValue, withMinute } from '../kube/annotate.ts';
 import { earliestTime } from '../kube/time.ts';
 import { evaluateObjectGates, type GateContext, type ObjectGates, selectedByText } from '../objectGates/objectGates.ts';
 import {
+  bypasses,
   formatState,
   isBypassedByUser,
   isSuspendedByUs,
   readState,
-  runsBehind,
   STATE_MINUTE_MARK,
 } from '../objectGates/objectState.ts';
 import { awaitedApply, currentWait, resumedAloneAt } from './applier.ts';
@@ -101,7 +101,7 @@ export function fitsGates(object: FluxObject, { causes, closures }: ObjectGates)
   const state = readState(object);
   if (causes.length === 0) return state === undefined || state.is === 'open' || state.is === 'opening';
   const isMarked = object.metadata.annotations?.[GATE_STATE] === formatState({ is: 'closed', gates: causes });
-  return (isMarked && isSuspendedByUs(object)) || runsBehind(state, closures);
+  return (isMarked && isSuspendedByUs(object)) || bypasses(state, closures);
 }
 
 /**

@@ -9,7 +9,7 @@ import type { WebhookCall } from '../../api/ports.ts';
 import { foreignGateDenial, isOutOfScope, limitDenial, willConflict } from '../../core/admission/earlyDecision.ts';
 import { closedGatesOfWrite, decideWrite, type FluxWrite, type WriteContext } from '../../core/admission/fluxWrite.ts';
 import { deletionDenial, verifyWrite } from '../../core/admission/validate.ts';
-import { freshReason } from '../../core/gate/bypassReason.ts';
+import { type Bypass, freshReason } from '../../core/gate/bypassReason.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf } from '../../core/kube/names.ts';
@@ -19,13 +19,7 @@ import { managedFieldsOf, readManagedField } from '../../core/managedField/manag
 import { bypassingDeployCommand, type Denial, subjectOf } from '../../core/objectGates/gateTexts.ts';
 import { withShrinkingEdits } from '../../core/objectGates/objectGates.ts';
 import { isSuspendedByUs } from '../../core/objectGates/objectState.ts';
-import {
-  bypassOrDeny,
-  type ReviewedBypass,
-  readClosedGatesOfRollouts,
-  recordBypass,
-  reviewBypass,
-} from '../closedGates.ts';
+import { bypassOrDeny, readClosedGatesOfRollouts, recordBypass, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, deny, type ObjectVersions, versionsOf } from '../response.ts';
 import { readClosedGatesOfUnbound, readContext, readValidationContext } from './writeContext.ts';
 
@@ -62,7 +56,7 @@ async function reviewedWrite(
   context: WriteContext,
   request: AdmissionRequest,
   call: WebhookCall,
-): Promise<FluxWrite & { bypass?: ReviewedBypass | undefined }> {
+): Promise<FluxWrite> {
   const { username: user } = request.userInfo;
   const oldObject = stored && withShrinkingEdits(object, stored, context);
   const closed = oldObject ? closedGatesOfWrite(oldObject, context) : [];
@@ -84,7 +78,7 @@ function fieldManagerOf({ options }: AdmissionRequest): string | undefined {
 /** The decision with the answer to the writer who requests a bypass. */
 async function withBypass(
   decision: AdmissionDecision & { allowed: true; object: FluxObject; warnings: string[] },
-  bypass: ReviewedBypass | undefined,
+  bypass: Bypass | undefined,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<AdmissionDecision> {

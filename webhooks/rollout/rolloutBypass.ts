@@ -74,7 +74,7 @@ export async function bypassOf(
   }
   const deployment = target.is === 'deployment' ? target.deployment : undefined;
   const stored = recordReason(rollout, before, username, call.now, true);
-  const audit = await recordBypass({ ...bypass, version: deployment?.version }, stored, request, call);
+  const audit = await recordBypass(bypass, stored, request, call, deployment?.version);
   if (!deployment) return { ...unchanged, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
   const grant = formatBypassGrant({ ...deployment, grantedAt: call.now, closures: closed.map(closureKey) });
   // webhooks/rollout/rolloutWarnings.ts warns about a version that the write requests.

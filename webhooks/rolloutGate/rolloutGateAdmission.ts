@@ -15,7 +15,6 @@ import {
 } from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS, recordedOn } from '../../core/approval/approvalRecord.ts';
 import { annotateAll, labelAll } from '../../core/kube/annotate.ts';
-import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, labelValue } from '../../core/kube/names.ts';
 import { formatListed, nextListEntries, parseListed } from '../../core/record/listRecord.ts';
 import { hasDiscovered, requestersOf } from '../../core/rollout/evaluation/versionApprovals.ts';
@@ -38,7 +37,7 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
   const rollout = sent.spec?.rolloutRef?.name;
   const labelled = labelAll(sent, { [ROLLOUT_NAME_LABEL]: rollout ? labelValue(rollout) : undefined });
   const gate = annotateAll(labelled, { ...written.annotations, ...listAnnotations(sent, old, request, call) });
-  return sameJson(gate, sent) ? allowed(written.warnings) : { allowed: true, object: gate, warnings: written.warnings };
+  return { allowed: true, object: gate, warnings: written.warnings };
 };
 
 /** The annotations that record the users who changed the lists. A schedule's own writes have no user. */

@@ -15,7 +15,7 @@ import {
 import { BY, closedGate, frozen, GIT, git, itDecides, MARK, MEMORY, REASON, row, STATE, without } from './writes.ts';
 
 const at110 = { deployed: deployment('my-app', 2, '1.1.0'), substitute: { APP: '1.1.0' } };
-const granted = { bypass: { granted: true as const }, user: 'admin' };
+const granted = { bypass: { granted: true as const, gates: [], reason: '' }, user: 'admin' };
 const BYPASSED = { [STATE]: 'bypassed: shop/freeze' };
 /** An object that bypasses its closed Gate. */
 const running = (annotations: Record<string, string>, spec: object = {}) =>

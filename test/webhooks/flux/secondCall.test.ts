@@ -51,7 +51,7 @@ const contextOf = ({ state, versions }: Context) => ({
 /** The object after the mutating webhook. */
 function stored(object: FluxObject, oldObject: FluxObject | undefined, context: Context, isBypass = false) {
   const who = { user: 'u', fieldManager: 'kustomize-controller' };
-  const bypass = isBypass ? { granted: true as const } : undefined;
+  const bypass = isBypass ? { granted: true as const, gates: [], reason: '' } : undefined;
   const outcome = decide({ object, oldObject, context: contextOf(context), ...who, bypass });
   return 'object' in outcome ? outcome.object : undefined;
 }
