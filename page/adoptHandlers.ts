@@ -48,7 +48,7 @@ export function createAdoptHandlers({ client, namespace, fallback, rollouts, rig
   const readAdoption = async ({ kind, choices, ...ref }: AdoptRequest) => {
     const object = await client.get<FluxObject>({ ...resourceOf(KINDS[kind]), ...ref });
     if (!object) throw new Problem(`There is no ${kind} '${ref.name}' in namespace '${ref.namespace}'.`);
-    const related = await readAdoptionContext(client, ref.namespace);
+    const related = await readAdoptionContext(client, object);
     return { object, related, adoption: adopt(object, related, choices) };
   };
   return {
@@ -105,8 +105,8 @@ export function createAdoptHandlers({ client, namespace, fallback, rollouts, rig
 }
 
 async function planOf(object: FluxObject, adoption: Adoption, { choices }: AdoptRequest): Promise<AdoptPlan> {
-  const { createGate, createRollout, bind } = adoptWrites(adoption);
-  const writes = [createGate, createRollout, bind].flatMap((each) => each ?? []);
+  const { createGate, createHealthCheck, createRollout, bind } = adoptWrites(adoption);
+  const writes = [createGate, createHealthCheck, createRollout, bind].flatMap((each) => each ?? []);
   return {
     version: adoption.version,
     rollout: adoption.rolloutName,

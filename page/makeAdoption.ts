@@ -1,8 +1,9 @@
 /** Adopts an object: reads the inputs of the plan, and makes its writes so that the object always has a version. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FluxObject, ImagePolicy, ImageRepository } from '../api/flux.ts';
-import { KINDS, ROLLOUTS } from '../api/kinds.ts';
-import type { Rollout } from '../api/types.ts';
+import { HEALTH_CHECKS, KINDS, type KindName, ROLLOUTS } from '../api/kinds.ts';
+import type { AnyObject } from '../api/kubernetes.ts';
+import type { HealthCheck, Rollout } from '../api/types.ts';
 import {
   type Adoption,
   type AdoptionContext,
@@ -12,10 +13,13 @@ import {
   notStartedText,
   rolloutRef,
 } from '../client/actions/writes/adoption.ts';
+import { applyingKustomization } from '../client/actions/writes/bakeHealth.ts';
 import type { WriteRequest } from '../client/actions/writes/plannedWrite.ts';
 import { type KubeClient, unlessRefused } from '../connection/kube/kubeClient.ts';
 import { Problem } from '../connection/kube/problem.ts';
+import { unreadableReviewer } from '../connection/read/accessReviews.ts';
 import { listInAnyVersion, readNamed } from '../connection/read/namedObjects.ts';
+import { identityOf } from '../core/kube/names.ts';
 
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 300;
@@ -33,9 +37,11 @@ export async function makeAdoption(
   make: (plan: () => WriteRequest | Promise<WriteRequest>) => Promise<unknown>,
   { isDryRun = false, signal }: { isDryRun?: boolean; signal?: AbortSignal } = {},
 ): Promise<void> {
-  const { createGate, createRollout } = adoptWrites(adoption);
-  // The RolloutGate may exist already, from a first attempt that was interrupted.
+  const { createGate, createHealthCheck, createRollout } = adoptWrites(adoption);
+  // They may exist already, from a first attempt that was interrupted.
   if (createGate && !(await readNamed(client, 'RolloutGate', createGate.object))) await make(() => createGate);
+  if (createHealthCheck && !(await client.get({ ...HEALTH_CHECKS, ...rolloutRef(adoption) })))
+    await make(() => createHealthCheck);
   if (createRollout) await make(() => createRollout);
   if (!isDryRun) await awaitStart(client, adoption, signal);
   await make(async () => {
@@ -59,11 +65,18 @@ async function awaitStart(client: KubeClient, adoption: Adoption, signal: AbortS
   }
 }
 
-export async function readAdoptionContext(client: KubeClient, namespace: string): Promise<AdoptionContext> {
-  const [policies, repositories, rollouts] = await Promise.all([
+export async function readAdoptionContext(client: KubeClient, object: FluxObject): Promise<AdoptionContext> {
+  const { namespace } = identityOf(object);
+  const optional = <T extends AnyObject>(kind: KindName) =>
+    unlessRefused(listInAnyVersion<T>(client, kind, namespace), 403, 404).then((found) => found ?? []);
+  const [policies, rollouts, repositories, kustomizations, healthChecks] = await Promise.all([
     listInAnyVersion<ImagePolicy>(client, 'ImagePolicy', namespace),
-    unlessRefused(listInAnyVersion<ImageRepository>(client, 'ImageRepository', namespace), 403),
     client.list<Rollout>({ ...ROLLOUTS, namespace }),
+    optional<ImageRepository>('ImageRepository'),
+    object.kind === KINDS.OCIRepository.kind ? optional<FluxObject>('Kustomization') : [],
+    optional<HealthCheck>('HealthCheck'),
   ]);
-  return { policies, images: imagesOf(repositories ?? []), rollouts };
+  const kustomization = applyingKustomization(object, kustomizations);
+  const applier = kustomization && { kustomization, unreadable: await unreadableReviewer(client)(kustomization) };
+  return { policies, images: imagesOf(repositories), rollouts, health: { applier, healthChecks } };
 }

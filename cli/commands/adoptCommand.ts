@@ -29,6 +29,7 @@ Without --apply or --out the command only shows the plan. The plan creates:
 
 - a Rollout that starts with the running version,
 - the annotation that binds the object,
+- a HealthCheck of class kustomization that its bakes watch, if the hook server may read what the Kustomization applies,
 - a RolloutGate that blocks a newer version, if one is published already.
 
 The command finds the version in spec.postBuild.substitute or spec.ref.tag, and the ImagePolicy that selects it.`,
@@ -58,7 +59,7 @@ The command finds the version in spec.postBuild.substitute or spec.ref.tag, and 
       flags: '--deploy-timeout <duration>',
       help: `the longest time until a version is applied and healthy, after which it has failed; ${DEFAULT_BAKE.deployTimeout} when absent`,
     },
-    { flags: '--no-bake', help: 'no bake: versions are not watched, and none fails' },
+    { flags: '--no-bake', help: 'no bake and no HealthCheck: versions are not watched, and none fails' },
     YES,
     DRY_RUN,
     SHOW_KUBECTL,
@@ -74,7 +75,7 @@ The command finds the version in spec.postBuild.substitute or spec.ref.tag, and 
     const { options } = invocation;
     const cluster = await context.cluster();
     const object = await readAdopted(cluster, text);
-    const related = await readAdoptionContext(cluster.client, object.metadata.namespace ?? '');
+    const related = await readAdoptionContext(cluster.client, object);
     const { policy, variable, rollout, runs, bakeTime, deployTimeout } = options;
     const noBake = options.bake === false || undefined;
     const adoption = adopt(object, related, { policy, variable, rollout, runs, bakeTime, deployTimeout, noBake });

@@ -5,12 +5,12 @@ import { countOf } from '../../core/text/count.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { outputOption } from '../command/options.ts';
 import { forSameCluster } from '../command/sameCluster.ts';
-import { checkAppliers } from '../doctor/checkAppliers.ts';
 import { checkBudgets } from '../doctor/checkBudgets.ts';
 import { checkDelivery } from '../doctor/checkDelivery.ts';
+import { checkFluxObjects } from '../doctor/checkFluxObjects.ts';
+import { checkHealthChecks } from '../doctor/checkHealthChecks.ts';
 import { checkKinds, checkVersion } from '../doctor/checkKinds.ts';
 import { checkAwake, checkControllers, checkMetacontroller, checkServer } from '../doctor/checkMetacontroller.ts';
-import { checkMetrics } from '../doctor/checkMetrics.ts';
 import { checkReferences } from '../doctor/checkReferences.ts';
 import { checkRights } from '../doctor/checkRights.ts';
 import { checkAdmission, checkServingCertificate, checkWebhooks } from '../doctor/checkWebhooks.ts';
@@ -33,9 +33,9 @@ const CHECKS: readonly [about: string, check: Check][] = [
   ['Metacontroller', checkAwake],
   ['Rights', checkRights],
   ['References', checkReferences],
-  ['Gates', checkAppliers],
+  ['Flux objects', checkFluxObjects],
   ['Write-back', checkWriteBack],
-  ['HealthChecks', checkMetrics],
+  ['HealthChecks', checkHealthChecks],
   ['Budgets', checkBudgets],
 ];
 
@@ -44,10 +44,10 @@ export const doctorCommand: CommandDefinition = {
 
 - versions, kinds, webhooks and their certificates, and whether the API server reaches them (by a dry run that stores nothing),
 - Metacontroller, and the rights of our ServiceAccounts,
-- references to objects that don't exist,
-- Kustomizations that wait for Gates of their own, or that would reset versions to those in Git if admission were removed,
+- references to objects that don't exist, Rollouts to which no object is bound, and annotations without effect,
+- Kustomizations that wait for Gates of their own, and applies that would reset versions if admission were removed,
 - Rollouts whose version no ImageUpdateAutomation commits,
-- HealthChecks that aren't allowed to query their MetricProvider,
+- HealthChecks that aren't allowed to query their MetricProvider, or to read an object of their Kustomization,
 - budgets that select more than a request can carry, or share slots with every namespace.
 
 Whatever you aren't allowed to read is listed as not checked.`,

@@ -46,6 +46,8 @@ export const EXPECTED_CONTROLLERS: Record<string, readonly string[]> = {
     'rolloutgates',
   ],
 };
+/** The flag that limits a Metacontroller to controllers with these labels. */
+const SELECTOR_FLAG = /^--target-label-selector=(.*)/;
 const EXPECTED_FLAGS = ['--client-go-qps', '--client-go-burst', '--workers'];
 /** The oldest version in docs/install.md, *Requirements*: test/manifests/doctor.test.ts compares them. */
 export const OLDEST_METACONTROLLER = '4.17.2';
@@ -77,20 +79,21 @@ const envOf = (workload: Workload) => containersOf(workload).flatMap(({ env }) =
 const trustedUser = (server: Workload) => envOf(server).find(({ name }) => name === 'METACONTROLLER_USER')?.value;
 
 /**
- * The Deployment or StatefulSet of Metacontroller; undefined if none can be found. Other products may bring one of
- * their own: ours is the one that the hook server trusts.
+ * The Deployments or StatefulSets of Metacontroller; empty if none can be found. Other products may bring one of their
+ * own: ours are those whose account the hook server trusts.
  */
-async function findMetacontroller(list: ReturnType<typeof reader>['list']): Promise<Workload | undefined> {
+async function findMetacontrollers(list: ReturnType<typeof reader>['list']): Promise<Workload[]> {
   const kinds = ['statefulsets', 'deployments'].map((resource) => list<Workload>({ apiVersion: 'apps/v1', resource }));
   const workloads = (await Promise.all(kinds)).flatMap((found) => found ?? []);
   const found = workloads.filter((workload) => containersOf(workload).some(runsMetacontroller));
   const server = workloads.find(isServer);
-  return found.find((workload) => server && accountOf(workload) === trustedUser(server)) ?? found[0];
+  const trusted = found.filter((workload) => server && accountOf(workload) === trustedUser(server));
+  return trusted.length > 0 ? trusted : found;
 }
 
 /** The user name of Metacontroller's ServiceAccount; undefined if its Deployment or StatefulSet can't be found. */
 export async function metacontrollerUser(inputs: CheckInputs): Promise<string | undefined> {
-  const found = await findMetacontroller(reader(inputs, ABOUT).list);
+  const [found] = await findMetacontrollers(reader(inputs, ABOUT).list);
   return found && accountOf(found);
 }
 
@@ -102,7 +105,7 @@ export function isTooOld(image: string): boolean {
 
 export const checkMetacontroller: Check = async (inputs) => {
   const { list, notes } = reader(inputs, ABOUT);
-  const workload = await findMetacontroller(list);
+  const [workload] = await findMetacontrollers(list);
   const container = workload && containersOf(workload).find(runsMetacontroller);
   if (!container) {
     return notes().length > 0 ? notes() : [notChecked(ABOUT, 'no Deployment or StatefulSet of this cluster runs it')];
@@ -126,19 +129,41 @@ export const checkMetacontroller: Check = async (inputs) => {
 
 export const checkControllers: Check = async (inputs) => {
   const { list, notes } = reader(inputs, ABOUT);
+  if ((await inputs.client.resources(METACONTROLLER)).length === 0) {
+    const text = 'It is not installed: the API server does not serve its kinds, and nothing is reconciled';
+    return [problem(ABOUT, text, 'install it, then apply our manifests again: docs/install.md')];
+  }
+  const selectors = controllerSelectors(await findMetacontrollers(list));
   const findings: Finding[] = [];
   for (const [resource, names] of Object.entries(EXPECTED_CONTROLLERS)) {
-    const found = await list({ apiVersion: METACONTROLLER, resource });
-    if (!found) continue;
-    const existing = new Set(found.map(({ metadata }) => metadata.name));
-    const missing = names.filter((name) => !existing.has(name)).join(', ');
+    const named = async (labelSelector?: string) => {
+      const found = await list({ apiVersion: METACONTROLLER, resource, ...(labelSelector && { labelSelector }) });
+      return found?.map(({ metadata }) => metadata.name ?? '');
+    };
+    const existing = await named();
+    if (!existing) continue;
+    const missing = names.filter((name) => !existing.includes(name)).join(', ');
     const text = `The ${resource} ${missing} do not exist: nothing reconciles their objects`;
     const apply = 'kubectl apply --server-side -k manifests/controllers';
     if (missing !== '') findings.push(problem(ABOUT, text, 'apply them again', apply));
+    if (selectors.length === 0) continue;
+    const selected = (await Promise.all(selectors.map(named))).flatMap((each) => each ?? []);
+    const skipped = existing.filter((name) => names.includes(name) && !selected.includes(name)).join(', ');
+    const unselected = `No --target-label-selector of Metacontroller selects the ${resource} ${skipped}: nothing reconciles their objects`;
+    const fix = 'label them, or change the flag: docs/scale.md, Several Metacontrollers';
+    if (skipped !== '') findings.push(problem(ABOUT, unselected, fix));
   }
   if (notes().length > 0) return [...findings, ...notes()];
   return findingsOrFine(ABOUT, findings, 'the controllers of rollout-hooks are registered');
 };
+
+/** The labels that each Metacontroller's controllers need, as a selector; '' without the flag. */
+function controllerSelectors(workloads: readonly Workload[]): string[] {
+  return workloads.map((workload) => {
+    const args = containersOf(workload).flatMap(({ args = [] }) => args);
+    return args.flatMap((arg) => SELECTOR_FLAG.exec(arg)?.[1] ?? [])[0] ?? '';
+  });
+}
 
 /** The time until the second read: a status may be behind for a moment. */
 const SECOND_READ_MS = 3000;

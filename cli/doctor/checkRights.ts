@@ -1,6 +1,5 @@
 /** Checks that our two ServiceAccounts have the rights that they need. */
-
-import { type KubeClient, unlessRefused } from '../../connection/kube/kubeClient.ts';
+import { HOOK_SERVER, isAllowed } from '../../connection/read/accessReviews.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
 import { metacontrollerUser } from './checkMetacontroller.ts';
 import { type Check, type Finding, findingsOrFine, notChecked, problem } from './finding.ts';
@@ -18,7 +17,7 @@ const METACONTROLLER = 'system:serviceaccount:metacontroller:metacontroller';
 /** One right of each rule: if the right is missing, the rule is. */
 const ACCOUNTS: { account: string; file: string; needs: readonly Need[] }[] = [
   {
-    account: 'system:serviceaccount:rollout-hooks:rollout-hooks',
+    account: HOOK_SERVER,
     file: 'manifests/rbac/hook-server.yaml',
     needs: [
       ['list', KUBERIK, 'rollouts'],
@@ -56,7 +55,7 @@ export const checkRights: Check = async (inputs) => {
     const user = account === METACONTROLLER ? (actual ?? account) : account;
     const lacks: string[] = [];
     for (const [verb, group, resource, subresource] of needs) {
-      const allowed = await unlessRefused(isAllowed(inputs.client, user, { verb, group, resource, subresource }), 403);
+      const allowed = await isAllowed(inputs.client, user, { verb, group, resource, subresource });
       if (allowed === undefined)
         return [notChecked(ABOUT, "you aren't allowed to review the access of our ServiceAccounts")];
       if (!allowed) lacks.push(`${verb} ${resource}${subresource ? `/${subresource}` : ''}`);
@@ -67,12 +66,3 @@ export const checkRights: Check = async (inputs) => {
   }
   return findingsOrFine(ABOUT, findings, 'our ServiceAccounts have the rights that they need');
 };
-
-async function isAllowed(client: KubeClient, user: string, resourceAttributes: object): Promise<boolean> {
-  const apiVersion = 'authorization.k8s.io/v1';
-  const spec = { user, groups: ['system:serviceaccounts', 'system:authenticated'], resourceAttributes };
-  const review = { apiVersion, kind: 'SubjectAccessReview', spec };
-  const to = { apiVersion, resource: 'subjectaccessreviews' };
-  const { object } = await client.create<{ status?: { allowed?: boolean } }>(to, review);
-  return object.status?.allowed === true;
-}

@@ -248,16 +248,19 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
 const KNOWN_ANNOTATIONS = new Set([...UNCOUNTED_ON_FLUX_OBJECTS, BOUND_ROLLOUT, REQUIRED_GATES, SUBSTITUTE]);
 const MAX_UNKNOWN_ANNOTATIONS = 3;
 
-/** Warnings about new annotations with our prefixes that mean nothing here: misspelt, they hold and set nothing. */
+/** Whether an annotation with one of our prefixes means nothing on a Flux object: misspelt, it holds and sets nothing. */
+export function isUnknownAnnotation(key: string): boolean {
+  const isOurs = key.startsWith(ROLLOUT_PREFIX) || key.startsWith(GATE_PREFIX);
+  return isOurs && !KNOWN_ANNOTATIONS.has(key) && !SUBSTITUTE_FROM.test(key);
+}
+
 function unknownAnnotationWarnings({ object, oldObject }: FluxWrite): string[] {
   const before = oldObject?.metadata.annotations ?? {};
-  const isUnknown = (key: string) =>
-    (key.startsWith(ROLLOUT_PREFIX) || key.startsWith(GATE_PREFIX)) &&
-    !KNOWN_ANNOTATIONS.has(key) &&
-    !SUBSTITUTE_FROM.test(key) &&
-    before[key] === undefined;
-  const unknown = Object.keys(object.metadata.annotations ?? {}).filter(isUnknown);
-  return unknown.slice(0, MAX_UNKNOWN_ANNOTATIONS).map((key) => `unknown annotation ${key}: is it a typo?`);
+  const keys = Object.keys(object.metadata.annotations ?? {});
+  return keys
+    .filter((key) => before[key] === undefined && isUnknownAnnotation(key))
+    .slice(0, MAX_UNKNOWN_ANNOTATIONS)
+    .map((key) => `unknown annotation ${key}: is it a typo?`);
 }
 
 /** Warnings about references that the write breaks, or with which it exceeds a limit; for a new object, about each. */

@@ -88,6 +88,7 @@ it('holds the next version, adopts the running one, and binds the object last', 
   const called = await adopt('kustomization/app --apply', OBJECTS, { react });
   expect(called.writes.map(({ method, path }) => `${method} ${path.split('/').slice(6).join('/')}`)).toEqual([
     'POST rolloutgates',
+    'POST healthchecks',
     'POST rollouts',
     'PATCH kustomizations/app',
   ]);

@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { SCHEMAS } from '../../api/generated/schemas.ts';
-import { ignoredFindings, waitedGateFindings } from '../../cli/doctor/checkAppliers.ts';
 import { sharingFindings, sizeFindings } from '../../cli/doctor/checkBudgets.ts';
+import {
+  checkFluxObjects,
+  managedFieldFindings,
+  unboundFindings,
+  waitedGateFindings,
+} from '../../cli/doctor/checkFluxObjects.ts';
+import { checkHealthChecks, metricFindings } from '../../cli/doctor/checkHealthChecks.ts';
 import { olderFindings, type Schema, schemaFindings } from '../../cli/doctor/checkKinds.ts';
-import { metricFindings } from '../../cli/doctor/checkMetrics.ts';
 import { checkRights } from '../../cli/doctor/checkRights.ts';
 import { writeBackFindings } from '../../cli/doctor/checkWriteBack.ts';
 import { call } from '../support/command.ts';
@@ -53,6 +58,113 @@ it('what the user has no right to read is neither fine nor a finding', async () 
   const lines = out.trimEnd().split('\n');
   expect(lines.filter((line) => !line.startsWith('○'))).toEqual(['✔ API server: v1.36.0']);
   expect([code, err]).toEqual([0, `No findings; ${lines.length - 1} not checked.\n`]);
+});
+
+describe('a Rollout that no Flux object is bound to', () => {
+  const web = (spec: object = {}) =>
+    objectOf('Rollout', {
+      metadata: { namespace: 'shop', name: 'web' },
+      spec: { releasesImagePolicy: { name: 'web' }, ...spec },
+    } as never);
+  const object = (kind: 'Kustomization' | 'OCIRepository' | 'HelmRelease', annotations: Record<string, string>) =>
+    objectOf(kind, { metadata: { namespace: 'shop', name: 'web', annotations }, spec: {} } as never);
+  const provider = (url: string) => ({ apiVersion: 'v1', kind: 'P', metadata: {}, spec: { url } });
+  const BOUND = { 'rollout.kuberik.com/rollout': 'web' };
+
+  it.each<[string, object[], object[], object, boolean]>([
+    ['is a finding', [], [], {}, true],
+    ['has a HelmRelease that tracks it', [object('HelmRelease', BOUND)], [], {}, false],
+    ['sets a tag', [object('OCIRepository', BOUND)], [], {}, false],
+    [
+      'has only an object that is bound to another one',
+      [object('OCIRepository', { ...BOUND, [Object.keys(BOUND)[0]!]: 'api' })],
+      [],
+      {},
+      true,
+    ],
+    ['gives its version to a ResourceSet', [], [provider('https://x.svc:9443/inputs/shop/web')], {}, false],
+    ['is not the one of the ResourceSet', [], [provider('https://x.svc:9443/inputs/shop/api')], {}, true],
+    ['keeps a ConfigMap', [], [], { releaseConfigMap: { name: 'web' } }, false],
+  ])('%s', (_, objects, providers, spec, isFound) => {
+    const found = unboundFindings([web(spec)], objects as never, providers as never);
+    expect(found).toMatchObject(
+      isFound ? [{ text: '1 Rollout with no bound object, so their versions are deployed nowhere: shop/web' }] : [],
+    );
+  });
+});
+
+it('an annotation with our prefix that means nothing on a Flux object is a finding', async () => {
+  const annotations = { 'gate.fluxcd.io/gate': 'freeze', 'gate.fluxcd.io/gates': 'freeze', team: 'a' };
+  const bucket = objectOf('Bucket', { metadata: { namespace: 'shop', name: 'b', annotations }, spec: {} } as never);
+  const client = { list: async ({ resource }: { resource: string }) => (resource === 'buckets' ? [bucket] : []) };
+  expect(await checkFluxObjects({ client } as never)).toMatchObject([
+    { level: 'problem', text: 'Bucket shop/b has annotations that have no effect: gate.fluxcd.io/gate' },
+  ]);
+});
+
+describe('a HealthCheck of class kustomization', () => {
+  const check = objectOf('HealthCheck', {
+    metadata: { namespace: 'shop', name: 'web', annotations: { 'healthcheck.kuberik.com/kustomization': 'web' } },
+    spec: { class: 'kustomization' },
+  });
+  const entries = [
+    { id: 'shop_web_apps_Deployment', v: 'v1' },
+    { id: 'shop_web_flagger.app_Canary', v: 'v1beta1' },
+    { id: 'shop_password__Secret', v: 'v1' },
+  ];
+  const kustomization = (spec: object = {}) =>
+    objectOf('Kustomization', {
+      metadata: { namespace: 'shop', name: 'web' },
+      spec,
+      status: { inventory: { entries } },
+    } as never);
+  const RESOURCES: Record<string, object[]> = {
+    'apps/v1': [{ kind: 'Deployment', name: 'deployments' }],
+    'flagger.app/v1beta1': [{ kind: 'Canary', name: 'canaries' }],
+    v1: [{ kind: 'Secret', name: 'secrets' }],
+  };
+  const refusal = Object.assign(new Error('no'), { code: 403 });
+  const found = async (of: object, may: ((attributes: any) => boolean) | undefined) => {
+    const client = {
+      list: async ({ resource }: { resource: string }) =>
+        ({ healthchecks: [check], kustomizations: [of] })[resource as 'healthchecks'] ?? [],
+      resources: async (apiVersion: string) => RESOURCES[apiVersion] ?? [],
+      create: async (_: unknown, { spec }: any) => {
+        if (!may) throw refusal;
+        return { object: { status: { allowed: may(spec.resourceAttributes) } } };
+      },
+    };
+    return checkHealthChecks({ client, namespace: 'shop' } as never);
+  };
+  const forbidden = {
+    level: 'problem',
+    text: "The hook server isn't allowed to read canaries.flagger.app, so these HealthChecks are never Healthy: shop/web",
+  };
+
+  it.each<[string, object, (attributes: any) => boolean, object[]]>([
+    [
+      'is fine if the hook server may read all its objects, Secrets aside',
+      kustomization(),
+      ({ resource }) => resource !== 'secrets',
+      [],
+    ],
+    ['is a finding if it may not', kustomization(), ({ group }) => group === 'apps', [forbidden]],
+    [
+      'may be allowed in its namespace only',
+      kustomization(),
+      ({ group, namespace }) => group === 'apps' || namespace === 'shop',
+      [],
+    ],
+    ['is fine if its objects are in another cluster', kustomization({ kubeConfig: {} }), () => false, []],
+    [
+      'is fine if Flux evaluates the others',
+      kustomization({ wait: true, healthCheckExprs: [{ apiVersion: 'flagger.app/v1beta1', kind: 'Canary' }] }),
+      ({ group }) => group === 'apps',
+      [],
+    ],
+  ])('%s', async (_, of, may, findings) => {
+    expect(await found(of, may)).toMatchObject(findings);
+  });
 });
 
 describe('a budget of the cluster', () => {
@@ -190,38 +302,51 @@ describe('an object whose version a Rollout sets, applied by a Kustomization', (
     'kustomize.toolkit.fluxcd.io/name': 'fleet',
     'kustomize.toolkit.fluxcd.io/namespace': 'flux-system',
   };
-  const pinned = objectOf('Kustomization', {
-    metadata: {
-      namespace: 'shop',
-      name: 'web',
-      labels,
-      annotations: { 'rollout.kuberik.com/substitute.APP.from': 'web' },
-    },
-    spec: {},
-  } as never);
+  const setBy = (...managers: string[]) =>
+    objectOf('Kustomization', {
+      metadata: {
+        namespace: 'shop',
+        name: 'web',
+        labels,
+        annotations: { 'rollout.kuberik.com/substitute.APP.from': 'web' },
+        managedFields: [
+          { manager: 'metacontroller', operation: 'Update', fieldsV1: FIELD },
+          ...managers.map((manager) => ({ manager, operation: 'Apply', fieldsV1: FIELD })),
+        ],
+      },
+      spec: {},
+    } as never);
+  const FIELD = { 'f:spec': { 'f:postBuild': { 'f:substitute': { 'f:APP': {} } } } };
+  const pinned = setBy('kustomize-controller');
   const fleet = (...ignore: object[]) =>
     objectOf('Kustomization', { metadata: { namespace: 'flux-system', name: 'fleet' }, spec: { ignore } } as never);
   const paths = ['/spec/postBuild/substitute/APP', '/spec/suspend'];
-  const reset = '1 of 1 objects would get the version in Git if admission were removed: Kustomization shop/web;';
+  const KEPT = 'no version would be reset';
+  const reset = (manager: string) =>
+    `an apply sets the version of 1 of 1 objects, and would reset it if admission were removed: Kustomization shop/web (${manager});`;
+  const byFlux = reset('kustomize-controller');
 
-  it.each<[string, object[], string]>([
-    ['that ignores nothing', [], reset],
-    ['that ignores the field', [{ paths }], 'keeps its version'],
+  it.each<[string, object[], string, object?]>([
+    ['that ignores nothing', [], byFlux],
+    ['that does not set it', [], KEPT, setBy()],
+    ['that ignores the field', [{ paths }], KEPT],
     [
-      'that ignores it of this object',
-      [{ paths, target: { kind: 'Kustomization', name: 'web' } }],
-      'keeps its version',
+      'that ignores a field which its earlier applier still owns',
+      [{ paths }],
+      reset('argocd'),
+      setBy('kustomize-controller', 'argocd'),
     ],
-    ['that ignores it of a pattern', [{ paths, target: { name: 'we.*' } }], 'keeps its version'],
-    ['that ignores it of another', [{ paths, target: { name: 'api' } }], reset],
-    ['that ignores another field', [{ paths: ['/spec/suspend'] }], reset],
-  ])('%s', (_, rules, text) => {
-    const found = ignoredFindings([pinned, fleet(...rules)] as never, [pinned, fleet(...rules)] as never);
-    expect(found).toMatchObject([{ level: 'fine', text: expect.stringContaining(text) }]);
+    ['that ignores it of this object', [{ paths, target: { kind: 'Kustomization', name: 'web' } }], KEPT],
+    ['that ignores it of a pattern', [{ paths, target: { name: 'we.*' } }], KEPT],
+    ['that ignores it of another', [{ paths, target: { name: 'api' } }], byFlux],
+    ['that ignores another field', [{ paths: ['/spec/suspend'] }], byFlux],
+  ])('%s', (_, rules, text, object = pinned) => {
+    const all = [object, fleet(...rules)] as never;
+    expect(managedFieldFindings(all, all)).toMatchObject([{ level: 'fine', text: expect.stringContaining(text) }]);
   });
 
-  it('that does not exist is not counted', () => {
-    expect(ignoredFindings([pinned] as never, [])).toEqual([]);
+  it('that is in a namespace which is not checked is not counted', () => {
+    expect(managedFieldFindings([pinned] as never, [])).toMatchObject([{ text: expect.stringContaining(KEPT) }]);
   });
 
   it.each<[string, object[], object[]]>([
@@ -241,7 +366,7 @@ describe('an object whose version a Rollout sets, applied by a Kustomization', (
       metadata: { namespace: 'shop', name: 'web' },
       spec: { writeBack: { imagePolicy: 'web-deployed' } },
     } as never);
-    const found = ignoredFindings(
+    const found = managedFieldFindings(
       [pinned, fleet(...rules)] as never,
       [pinned, fleet(...rules)] as never,
       [rollout] as never,

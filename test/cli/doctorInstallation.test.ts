@@ -1,7 +1,14 @@
 /** Checks of the doctor about the parts of the installation: Metacontroller, the hook server and the webhook. */
 import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../api/types.ts';
-import { checkMetacontroller, checkServer, isTooOld, objectsBehind } from '../../cli/doctor/checkMetacontroller.ts';
+import {
+  checkControllers,
+  checkMetacontroller,
+  checkServer,
+  EXPECTED_CONTROLLERS,
+  isTooOld,
+  objectsBehind,
+} from '../../cli/doctor/checkMetacontroller.ts';
 import { checkRights } from '../../cli/doctor/checkRights.ts';
 import { checkAdmission } from '../../cli/doctor/checkWebhooks.ts';
 import { ApiError } from '../../server/cluster/apiError.ts';
@@ -140,5 +147,40 @@ describe('Metacontroller with another account than in our manifests', () => {
       { level: 'fine' },
       { level: 'problem', text: expect.stringContaining('Metacontroller runs as system:serviceaccount:ops:mc') },
     ]);
+  });
+});
+
+describe('the controllers of Metacontroller', () => {
+  const NAMES = Object.values(EXPECTED_CONTROLLERS).flat();
+  const named = (names: readonly string[]) => names.map((name) => ({ metadata: { name } }));
+  const workload = (...args: string[]) => ({
+    metadata: { namespace: 'metacontroller', name: 'metacontroller' },
+    spec: { template: { spec: { containers: [{ image: 'x/metacontroller', args }] } } },
+  });
+  const FLUX = NAMES.filter((name) => name.startsWith('flux-'));
+  const check = (isServed: boolean, workloads: object[]) => {
+    const list = async ({ resource, labelSelector }: { resource: string; labelSelector?: string }) => {
+      if (resource === 'deployments') return workloads;
+      if (resource === 'statefulsets') return [];
+      if (labelSelector === undefined) return named(NAMES);
+      return named(NAMES.filter((name) => FLUX.includes(name) === (labelSelector === 'part=flux')));
+    };
+    return checkControllers({ client: { list, resources: async () => (isServed ? [{}] : []) } } as never);
+  };
+  const flag = '--target-label-selector=part';
+
+  it.each<[string, boolean, object[], string]>([
+    ['are watched by one without a selector', true, [workload()], 'are registered'],
+    ['are watched by several together', true, [workload(`${flag}=flux`), workload(`${flag}!=flux`)], 'are registered'],
+    ['are unknown to be watched without its workload', true, [], 'are registered'],
+    [
+      'are in part selected by none',
+      true,
+      [workload(`${flag}=flux`)],
+      'selects the compositecontrollers clusterrolloutbudgets,',
+    ],
+    ['are not served without it', false, [], 'It is not installed'],
+  ])('%s', async (_, isServed, workloads, text) => {
+    expect((await check(isServed, workloads))[0]).toMatchObject({ text: expect.stringContaining(text) });
   });
 });

@@ -75,8 +75,8 @@ describe('doctor', () => {
     );
     const { out, err, code } = await waitFor(async () => {
       const called = await as('admin', ['doctor', '-n', ns]);
-      return called.err.startsWith('6 findings') && called;
-    }, 'six findings');
+      return called.err.startsWith('7 findings') && called;
+    }, 'seven findings');
     const stable = out.replace(/v1\.\d+\.\d+/, 'VERSION').replace(/all \d+/, 'all');
     await expectGolden('doctor-findings', `${stable}--- stderr\n${err}--- exit code ${code}\n`, ns);
   });

@@ -6,7 +6,7 @@ import { BOUND_ROLLOUT, KUSTOMIZATION_NAME_LABEL, ROLLOUT_NAME_LABEL } from '../
 import type { FluxObject, ImagePolicy, ImageRepository } from '../../../api/flux.ts';
 import { apiVersionOf, KINDS, type KindName } from '../../../api/kinds.ts';
 import type { AnyObject, NamespacedName } from '../../../api/kubernetes.ts';
-import type { Rollout, RolloutGate } from '../../../api/types.ts';
+import type { HealthCheck, Rollout, RolloutGate } from '../../../api/types.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
 import { sameJson } from '../../../core/kube/json.ts';
 import { identityOf, labelValue } from '../../../core/kube/names.ts';
@@ -16,6 +16,7 @@ import { latestOf, policyRef } from '../../../core/policy/imagePolicy.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
 import { type CommandLine, type TextWithCommands, withCommands } from '../../../core/text/commands.ts';
 import { quote, shell } from '../../../core/text/shell.ts';
+import { type Applier, bakeHealth, waitNotes } from './bakeHealth.ts';
 import {
   createWrite,
   objectTitle,
@@ -32,6 +33,8 @@ export interface AdoptionContext {
   /** The image of each ImageRepository, `registry/app`, by its name. */
   images: ReadonlyMap<string, string>;
   rollouts: readonly Rollout[];
+  /** Absent where only the version matters. */
+  health?: { applier: Applier | undefined; healthChecks: readonly HealthCheck[] };
 }
 
 /** The user's choices, for values that can't be detected. */
@@ -58,6 +61,8 @@ export interface Adoption {
   rollout?: AnyObject;
   /** The RolloutGate that holds newer versions, if there are any. */
   gate?: RolloutGate;
+  /** The HealthCheck that the Rollout selects. */
+  healthCheck?: HealthCheck;
   /** The annotations that bind the object. */
   annotations: Record<string, string>;
   /** Notes for the user. */
@@ -134,7 +139,7 @@ function newAdoption(
   object: FluxObject,
   { variable, value }: Field,
   policy: ImagePolicy,
-  { rollouts }: AdoptionContext,
+  { rollouts, health }: AdoptionContext,
   choices: Choices,
   bake: object,
 ): Adoption | { problem: string } {
@@ -153,22 +158,26 @@ function newAdoption(
   }
   const latest = latestOf(policy)?.tag;
   const isAhead = !existing && latest !== value;
-  const bakeNote = existing
-    ? (choices.bakeTime || choices.deployTimeout || choices.noBake) &&
-      `${title} exists already: its bake stays as it is`
-    : !choices.noBake &&
-      `Bakes of ${title} check no health: create HealthChecks, and select them by spec.healthCheckSelector (docs/healthchecks.md)`;
+  const isRebaked = existing && (choices.bakeTime || choices.deployTimeout || choices.noBake);
+  const rolloutKey = { namespace: ref.namespace, name: rolloutName };
+  const watches = !existing && !choices.noBake && bakeHealth(rolloutKey, health?.applier, health?.healthChecks ?? []);
+  const healthCheck = watches ? watches.healthCheck : undefined;
+  const selector = healthCheck && { healthCheckSelector: { selector: { matchLabels: healthCheck.metadata.labels } } };
+  const bakeNotes = isRebaked
+    ? [{ text: `${title} exists already: its bake stays as it is` }]
+    : waitNotes(!existing && choices.noBake ? health?.applier : undefined);
   return {
     object: { kind: object.kind as Adoption['object']['kind'], ...ref },
     rolloutName,
     version: value,
-    ...(!existing && { rollout: newRollout({ namespace: ref.namespace, name: rolloutName }, policyName, value, bake) }),
+    ...(!existing && { rollout: newRollout(rolloutKey, policyName, value, { ...bake, ...selector }) }),
+    ...(healthCheck && { healthCheck }),
     ...(isAhead && { gate: holdingGate(ref.namespace, rolloutName) }),
     annotations:
       variable === undefined
         ? { [BOUND_ROLLOUT]: rolloutName }
         : { [`rollout.kuberik.com/substitute.${variable}.from`]: rolloutName },
-    notes: [...(bakeNote ? [{ text: bakeNote }] : []), ...notesOf(object, variable, latest, isAhead, rolloutName)],
+    notes: [...(watches ? watches.notes : bakeNotes), ...notesOf(object, variable, latest, isAhead, rolloutName)],
   };
 }
 
@@ -314,18 +323,33 @@ function notesOf(
 interface AdoptWrites {
   /** Absent if there is no newer version. */
   createGate?: WriteRequest;
+  /** Absent if no HealthCheck is watched. */
+  createHealthCheck?: WriteRequest;
   /** Absent if the Rollout exists. */
   createRollout?: WriteRequest;
   /** Binds the object. Before the Rollout has its first deployment, the object would lose its version for a moment. */
   bind: WriteRequest;
 }
 
-export function adoptWrites({ gate, rollout, object, annotations, version, rolloutName }: Adoption): AdoptWrites {
+export function adoptWrites({
+  gate,
+  healthCheck,
+  rollout,
+  object,
+  annotations,
+  version,
+  rolloutName,
+}: Adoption): AdoptWrites {
   const ref = rolloutRef({ object, rolloutName });
   const gateTitle = objectTitle('RolloutGate', { ...ref, name: gate?.metadata.name ?? '' });
   return {
     ...(gate && {
       createGate: createWrite('RolloutGate', gate, { text: `Created ${gateTitle}, which blocks later versions` }),
+    }),
+    ...(healthCheck && {
+      createHealthCheck: createWrite('HealthCheck', healthCheck, {
+        text: `Created ${objectTitle('HealthCheck', identityOf(healthCheck))}, which bakes watch`,
+      }),
     }),
     ...(rollout && {
       createRollout: createWrite('Rollout', rollout, {
@@ -363,8 +387,8 @@ export function bindWrite(
 }
 
 /** The new objects, in the order in which they are created. */
-export function newObjects({ gate, rollout }: Pick<Adoption, 'gate' | 'rollout'>): AnyObject[] {
-  return [gate, rollout].flatMap((each) => each ?? []);
+export function newObjects({ gate, healthCheck, rollout }: Adoption): AnyObject[] {
+  return [gate, healthCheck, rollout].flatMap((each) => each ?? []);
 }
 
 /** The part of the object that has to be in Git: its annotations. */

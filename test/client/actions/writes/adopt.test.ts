@@ -6,6 +6,7 @@ import {
   adopt,
   type Choices,
 } from '../../../../client/actions/writes/adoption.ts';
+import { applyingKustomization } from '../../../../client/actions/writes/bakeHealth.ts';
 import { fullText } from '../../../../core/text/commands.ts';
 import { objectOf } from '../../../support/objects.ts';
 
@@ -100,12 +101,93 @@ describe('a Kustomization', () => {
     expect(found.notes).toContainEqual({ text: 'Rollout shop/checkout exists already: its bake stays as it is' });
   });
 
-  it.each<[string, Choices, boolean]>([
-    ['that bakes gets the advice to watch its health', {}, true],
-    ['that does not bake gets none', { noBake: true }, false],
-  ])('%s', (_, choices, isAdvised) => {
-    const text = adopted(RUNS, CHECKOUT, choices).notes.map(fullText).join('\n');
-    expect(text.includes('Bakes of Rollout shop/checkout check no health')).toBe(isAdvised);
+  describe('and a HealthCheck of what its Kustomization applies', () => {
+    const applier = (unreadable: string[] | undefined, spec: object = {}) => ({
+      kustomization: objectOf('Kustomization', {
+        metadata: { namespace: 'shop', name: 'web' },
+        spec,
+      } as never) as FluxObject,
+      unreadable,
+    });
+    const existing = (labels: Record<string, string>) =>
+      objectOf('HealthCheck', {
+        metadata: {
+          namespace: 'shop',
+          name: 'checkout',
+          labels,
+          annotations: { 'healthcheck.kuberik.com/kustomization': 'web' },
+        },
+        spec: { class: 'kustomization' },
+      });
+    type Health = Partial<NonNullable<AdoptionContext['health']>>;
+    const withHealth = (health: Health): AdoptionContext => ({
+      ...CHECKOUT,
+      health: { applier: undefined, healthChecks: [], ...health },
+    });
+    const NONE = 'Bakes of Rollout shop/checkout check no health: ';
+
+    it('that the Rollout selects', () => {
+      const { healthCheck, rollout, notes } = adopted(RUNS, withHealth({ applier: applier([]) }));
+      expect(healthCheck).toEqual(existing({ app: 'checkout' }));
+      expect(rollout?.spec.healthCheckSelector).toEqual({ selector: { matchLabels: { app: 'checkout' } } });
+      expect(notes.map(fullText).join('\n')).not.toContain('HealthCheck');
+    });
+
+    it.each<[string, Choices, Health, boolean, string | undefined]>([
+      [
+        'also if an interrupted attempt has created it',
+        {},
+        { applier: applier([]), healthChecks: [existing({ app: 'checkout' })] },
+        true,
+        undefined,
+      ],
+      [
+        'also if its rights are unknown',
+        {},
+        { applier: applier(undefined) },
+        true,
+        'Not checked whether the hook server may read each object of Kustomization shop/web',
+      ],
+      ['but not if several apply it', {}, {}, false, `${NONE}create HealthChecks`],
+      [
+        'but not in place of another one',
+        {},
+        { applier: applier([]), healthChecks: [existing({})] },
+        false,
+        `${NONE}HealthCheck checkout exists already`,
+      ],
+      [
+        'but not if it would never be Healthy',
+        {},
+        { applier: applier(['canaries.flagger.app']) },
+        false,
+        `${NONE}the hook server isn't allowed to read canaries.flagger.app, so a HealthCheck would never be Healthy. For a HealthCheck,`,
+      ],
+      [
+        'and names what Flux proves instead',
+        {},
+        { applier: applier(['canaries.flagger.app'], { wait: true }) },
+        false,
+        'Flux waits until each version is ready (spec.wait), but nothing watches its bake',
+      ],
+      ['but not without a bake', { noBake: true }, { applier: applier([]) }, false, undefined],
+      [
+        'but not without a bake, where Flux waits for the objects',
+        { noBake: true },
+        { applier: applier([], { wait: true }) },
+        false,
+        'Kustomization shop/web has wait: true, so a version has Succeeded once',
+      ],
+    ])('%s', (_, choices, health, isPlanned, note) => {
+      const found = adopted(RUNS, withHealth(health), choices);
+      expect([found.healthCheck !== undefined, found.rollout?.spec.healthCheckSelector !== undefined]).toEqual([
+        isPlanned,
+        isPlanned,
+      ]);
+      const notes = found.notes.map(fullText).join('\n');
+      if (note) expect(notes).toContain(note);
+      else expect(notes).not.toMatch(/health|wait: true/i);
+    });
   });
 
   it('keeps the running version if a newer one is published', () => {
@@ -206,5 +288,26 @@ describe('an existing Rollout', () => {
     expect(problem(kustomization({ V: '1.4.0' }), there)).toMatch(
       /has deployed 1\.5\.0, and .* runs 1\.4\.0: binding it would change what runs/,
     );
+  });
+});
+
+describe('the Kustomization that applies', () => {
+  const from = (name: string, sourceRef: object) =>
+    objectOf('Kustomization', { metadata: { namespace: 'shop', name }, spec: { sourceRef } } as never) as FluxObject;
+  const own = { kind: 'OCIRepository', name: 'manifests' };
+  it.each<[string, FluxObject[], string | undefined]>([
+    ['an artifact is the one with that source', [from('a', own), from('b', { ...own, name: 'other' })], 'a'],
+    ['an artifact is unknown if there are several', [from('a', own), from('b', own)], undefined],
+    [
+      'an artifact is none with another kind or namespace',
+      [from('a', { ...own, kind: 'Bucket' }), from('b', { ...own, namespace: 'x' })],
+      undefined,
+    ],
+  ])('%s', (_, kustomizations, name) => {
+    expect(applyingKustomization(repository(), kustomizations)?.metadata.name).toBe(name);
+  });
+
+  it('an inventory is the Kustomization itself', () => {
+    expect(applyingKustomization(RUNS, [])).toBe(RUNS);
   });
 });
