@@ -3,11 +3,11 @@
  * A request is used once: by a commit, or by its end. Both change the status, whose compare-and-swap lets only one
  * happen.
  */
-import { READY, WAITING_FOR_BUDGET } from '../../api/conditions.ts';
+import { READY } from '../../api/conditions.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, Budget, GateSummary, Rollout, Slot, SlotRequest, VersionInfo } from '../../api/types.ts';
-import { findCondition, type NewCondition, trueCondition } from '../kube/conditions.ts';
+import { findCondition } from '../kube/conditions.ts';
 import { identityOf, uidFraction } from '../kube/names.ts';
 import { nextRevision } from '../kube/statusRevision.ts';
 import { earliestTime, formatTime, parseTime } from '../kube/time.ts';
@@ -29,7 +29,9 @@ const REQUEUE_MS = 60_000;
 export interface SlotWait {
   /** The request to store; absent if no slot is requested. */
   request?: SlotRequest;
-  condition: NewCondition;
+  /** The reason and the message of WaitingForBudget. */
+  reason: string;
+  text: string;
   blockers: Blocker[];
   gates: GateSummary[];
   requeueAt: EpochMs[];
@@ -67,7 +69,7 @@ export function slotWaitOf(
 
   const requested = selecting[slots.findIndex((slot) => slot?.state !== 'Granted')] ?? selecting[0]!;
   const wait = {
-    condition: waitCondition(rollout, requested, next),
+    ...waitSentence(rollout, requested, next),
     gates: selecting.map((budget, index) => budgetSummary(budget, slots[index], next)),
     blockers: selecting.flatMap((budget, index) =>
       slots[index]?.state === 'Granted' && slots[index]?.version === next ? [] : [budgetBlocker(rollout, budget, next)],
@@ -100,10 +102,10 @@ export function slotWaitOf(
 
 /** The wait while the budgets are unknown. */
 function problemWait(rollout: Rollout, problem: string, next: string, now: EpochMs): SlotWait {
-  const message = `Version ${next} waits: ${problem}`;
-  const condition = trueCondition(WAITING_FOR_BUDGET, 'TooManyBudgets', message);
-  const blocker: Blocker = { type: 'Budget', effect: 'Blocks', reason: condition.reason, version: next };
-  return { condition, blockers: [blocker], gates: [], requeueAt: [requeueTime(rollout, now)] };
+  const reason = 'TooManyBudgets';
+  const text = `Version ${next} waits: ${problem}`;
+  const blocker: Blocker = { type: 'Budget', effect: 'Blocks', reason, version: next };
+  return { reason, text, blockers: [blocker], gates: [], requeueAt: [requeueTime(rollout, now)] };
 }
 
 /** The slot of each budget that was granted to the stored request, even if it has expired. */
@@ -124,12 +126,10 @@ function requeueTime({ metadata }: Rollout, now: EpochMs): EpochMs {
   return now + REQUEUE_MS * (0.75 + jitter / 2);
 }
 
-function waitCondition(rollout: Rollout, budget: Budget, next: string): NewCondition {
+function waitSentence(rollout: Rollout, budget: Budget, next: string): Pick<SlotWait, 'reason' | 'text'> {
   const why = whyClosed(budget, rollout, next);
-  const what = `Version ${next} waits for a slot of ${budgetTitle(budget)}`;
-  return why
-    ? trueCondition(WAITING_FOR_BUDGET, why.reason, `${what}: ${why.message}`)
-    : trueCondition(WAITING_FOR_BUDGET, 'NoSlot', what);
+  const text = `Version ${next} waits for a slot of ${budgetTitle(budget)}`;
+  return why ? { reason: why.reason, text: `${text}: ${why.message}` } : { reason: 'NoSlot', text };
 }
 
 /** The blocker for a budget. A slot becomes free without a user; a version blocked after failures does not. */

@@ -4,7 +4,7 @@
  */
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { Blocker, HistoryEntry, Rollout, VersionInfo } from '../../api/types.ts';
+import type { HistoryEntry, Rollout, VersionInfo } from '../../api/types.ts';
 import { MAX_OFFERED_VERSIONS, type SlotWait, slotWaitOf } from '../budget/slotRequest.ts';
 import { givenReason } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
@@ -28,8 +28,8 @@ import {
 import { healthSettlesAt } from './deployment/healthChecks.ts';
 import { hasNoBake, isUnfinished } from './deployment/history.ts';
 import { rollbackDepth } from './deployment/rollback.ts';
-import { findBlockers, isBlockedBy } from './evaluation/blockers.ts';
-import { type CopyState, copyBlockers, copyState } from './evaluation/copy.ts';
+import { copyBlockers, type FoundBlocker, findBlockers, isBlockedBy } from './evaluation/blockers.ts';
+import { type CopyState, copyState } from './evaluation/copy.ts';
 import { evaluateGatesOfVersion } from './evaluation/gatesOfRollout.ts';
 import { isAutomatic, type NextChoice, type NextVersion, nextVersion } from './evaluation/nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutContext, RolloutState } from './evaluation/observed.ts';
@@ -41,7 +41,7 @@ import { retainedReleases } from './release/retention.ts';
 /** The version that could come next, and everything that blocks it. */
 export interface Evaluation extends NextVersion {
   /** All blockers except budgets: a slot is requested only when nothing else blocks. */
-  blockers: Blocker[];
+  blockers: FoundBlocker[];
   /** The copy of the release that spec.targetRepository is to have. */
   copy?: CopyState;
 }

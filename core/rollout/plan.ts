@@ -28,12 +28,12 @@ import { authorsWanted } from './evaluation/versionApprovals.ts';
 import { releaseConfigMap } from './ownedObjects.ts';
 import { discoverReleases } from './release/discovery.ts';
 import { isTagMoved, withMetadata } from './release/metadata.ts';
-import { type ReportedWait, reportedWaits } from './reportedWaits.ts';
 import { nextConditions } from './rolloutConditions.ts';
 import { changeEvents, withOrder } from './rolloutEvents.ts';
 import { nextStatus } from './rolloutStatus.ts';
 import { withBoundedHead } from './statusSize.ts';
 import { upstreamRefs } from './upstream/dependencies.ts';
+import { type Wait, waitsOf } from './waits.ts';
 
 type Need = 'blockers' | 'bindings' | 'health';
 
@@ -70,7 +70,7 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const own = ownPart(observed, now);
   const before = beforeDecision(own, now);
   const decision = decideDeployment(before.context);
-  const waits = reportedWaits(decision.context, decision.evaluation);
+  const waits = waitsOf(decision);
   const after = contextAfter(decision, waits, before.problems);
   const status = nextStatus(after, decision, before.fields);
   const { evaluation } = decision;
@@ -132,7 +132,7 @@ function beforeDecision(observed: Observed, now: EpochMs): BeforeDecision {
 /** The context with the state after the decision: all conditions, and the newest deployment cut to its size. */
 function contextAfter(
   decision: DeploymentDecision,
-  waits: readonly ReportedWait[],
+  waits: readonly Wait[],
   problems: readonly string[],
 ): RolloutContext {
   const { context } = decision;

@@ -18,7 +18,7 @@ import {
   WAITING_FOR_ROLLOUTS,
 } from '../../api/conditions.ts';
 import type { Condition, EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import type { Blocker, HistoryEntry, Rollout } from '../../api/types.ts';
+import type { HistoryEntry, Rollout } from '../../api/types.ts';
 import { checkKey, goneChecks } from '../health/knownHealth.ts';
 import { falseCondition, findCondition, type NewCondition, setConditions, trueCondition } from '../kube/conditions.ts';
 import { formatTime } from '../kube/time.ts';
@@ -31,49 +31,36 @@ import { type FailedCheck, healthChecksLeftOut, healthChecksMissing, notReady } 
 import { hasNoBake, isUnfinished } from './deployment/history.ts';
 import { gatesThatHold, targetName, unapplied } from './deployment/progress.ts';
 import { rollbackCondition } from './deployment/rollback.ts';
-import { BLOCKER_KINDS, blockedByPin, READY_REASONS } from './evaluation/blockers.ts';
+import { blockedByPin } from './evaluation/blockers.ts';
 import type { Observed, RolloutContext } from './evaluation/observed.ts';
-import { blockingNames } from './evaluation/rolloutGates.ts';
 import { type Requests, requestedText, unavailableText, unknownBypass } from './evaluation/rolloutRequests.ts';
 import { shownBypass } from './gateSummaries.ts';
-import { type ReportedWait, waitsText } from './reportedWaits.ts';
+import { READY_REASONS, readyOfWaits, type Wait, waitCondition } from './waits.ts';
 
 /** All conditions after a decision. */
 export function nextConditions(
-  { context, evaluation, slotWait }: DeploymentDecision,
-  reported: readonly ReportedWait[],
+  { context, evaluation }: DeploymentDecision,
+  waits: readonly Wait[],
   problems: readonly string[],
 ): readonly Condition[] {
   const { observed, state, requests, now } = context;
   const { rollout } = observed;
-  const upstream = upstreamCondition(observed, evaluation);
-  const rolloutGates = rolloutGatesCondition(observed, evaluation);
-  const budget = slotWait?.condition;
   const transient: [type: string, NewCondition | undefined][] = [
     [ROLLED_BACK, rollbackCondition(state.history, evaluation.rollback, evaluation.versionGates.closed)],
     [PROGRESSING, progressCondition(context)],
-    [WAITING_FOR_ROLLOUT_GATES, rolloutGates],
-    [WAITING_FOR_ROLLOUTS, upstream],
-    [WAITING_FOR_BUDGET, budget],
+    [WAITING_FOR_ROLLOUT_GATES, waitCondition(WAITING_FOR_ROLLOUT_GATES, waits)],
+    [WAITING_FOR_ROLLOUTS, waitCondition(WAITING_FOR_ROLLOUTS, waits)],
+    [WAITING_FOR_BUDGET, waitCondition(WAITING_FOR_BUDGET, waits)],
     [COPIED, copyCondition(evaluation)],
     [PINNED, pinCondition(observed, evaluation, requests)],
     [HEALTH_CHECKS_LEFT_OUT, healthChecksLeftOut(observed.unconsentingChecks, rollout)],
     [HEALTH_CHECKS_MISSING, healthChecksMissing(observed, rollout)],
   ];
   const ended = new Set(transient.flatMap(([type, condition]) => (condition ? [] : [type])));
-  const blocked = blockedCondition(evaluation, reported);
-  // Health doesn't block a first deployment.
-  const blocking = reported.filter(({ type }) => type !== 'Health');
-  const waits: Wait[] = [
-    ...blocking.slice(0, 1).map(({ type }) => ({ type, condition: blockedCondition(evaluation, blocking) })),
-    { type: 'Upstream', condition: upstream },
-    { type: 'Budget', condition: budget },
-    { type: 'RolloutGate', condition: rolloutGates },
-  ];
   const ready = readyNow(context, evaluation, waits, problems);
   const conditions = [
     gatesCondition(state.history, evaluation),
-    blocked,
+    waitCondition(DEPLOYMENT_BLOCKED, waits) ?? notBlocked(evaluation),
     ...transient.flatMap(([, condition]) => condition ?? []),
     ...(ready ? [ready] : []),
   ];
@@ -81,25 +68,12 @@ export function nextConditions(
   return setConditions(lasting, conditions, now);
 }
 
-// The blockers of the next version, in conditions.
-
-/** A kind of blocker, and the condition that reports it. */
-interface Wait {
-  type: Blocker['type'];
-  condition: NewCondition | undefined;
-}
-
-/** DeploymentBlocked, for the reported waits: the first gives the reason; the message names all. */
-function blockedCondition({ choice }: Evaluation, reported: readonly ReportedWait[]): NewCondition {
-  const [first] = reported;
-  if (!first) {
-    return falseCondition(
-      DEPLOYMENT_BLOCKED,
-      choice.trigger === 'Manual' ? 'ManualDeployment' : 'HealthChecksHealthy',
-      '',
-    );
-  }
-  return { type: DEPLOYMENT_BLOCKED, status: 'True', reason: first.reason, ...waitsText(reported) };
+function notBlocked({ choice }: Evaluation): NewCondition {
+  return falseCondition(
+    DEPLOYMENT_BLOCKED,
+    choice.trigger === 'Manual' ? 'ManualDeployment' : 'HealthChecksHealthy',
+    '',
+  );
 }
 
 /** GatesPassing: the result of the RolloutGates, with the texts of the Go controller, which name none. */
@@ -129,41 +103,6 @@ function copyCondition({ copy }: Evaluation): NewCondition | undefined {
   const sent =
     bytes === undefined || uploadedBytes === undefined ? '' : `: ${uploadedBytes} of ${bytes} bytes were sent`;
   return trueCondition(COPIED, 'Copied', `Version ${version.tag} is in ${url}${as}${sent}`);
-}
-
-/** WaitingForRolloutGates. Unlike GatesPassing, it names the RolloutGates. */
-function rolloutGatesCondition(
-  { rolloutGates }: Observed,
-  { choice: { version }, blockers }: Evaluation,
-): NewCondition | undefined {
-  const blocking = blockers.filter((each) => each.reason === 'RolloutGatesBlocking' && each.version === version);
-  if (version === undefined || blocking.length === 0) return undefined;
-  const named = new Set(blocking.map(({ object }) => object?.name));
-  const gates = rolloutGates.filter(({ metadata }) => named.has(metadata.name));
-  return trueCondition(
-    WAITING_FOR_ROLLOUT_GATES,
-    'RolloutGatesBlocking',
-    `Version ${version} waits for ${blockingNames(gates)}`,
-  );
-}
-
-/** WaitingForRollouts: the upstream Rollouts, and why; a broken order is reported even while no version waits. */
-function upstreamCondition(
-  { upstream }: Observed,
-  { choice, blockers, upstreamVerdicts }: Evaluation,
-): NewCondition | undefined {
-  if (upstream?.problem) {
-    const { reason, message } = upstream.problem;
-    return trueCondition(
-      WAITING_FOR_ROLLOUTS,
-      reason,
-      `${message}: no version is deployed automatically until spec.after is corrected`,
-    );
-  }
-  if (!blockers.some(({ type, version }) => type === 'Upstream' && version !== undefined)) return undefined;
-  const names = upstreamVerdicts.flatMap(({ wait }) => wait?.text ?? []);
-  const reason = upstreamVerdicts.some(({ isMissing }) => isMissing) ? 'RolloutNotFound' : 'NotSucceeded';
-  return trueCondition(WAITING_FOR_ROLLOUTS, reason, `Version ${choice.version} waits for ${names.join(', ')}`);
 }
 
 /** Pinned: the versions that wait for the end of the pin. Otherwise a pinned Rollout looks healthy. */
@@ -272,7 +211,7 @@ function namesOrCount(names: readonly string[], what: string): string {
 
 /**
  * The condition Ready; undefined if it stays as it is. A problem hides the state of the deployment while it lasts.
- * @param waits Ready repeats the first of them before the first deployment
+ * @param waits before the first deployment, Ready repeats the first of them
  */
 function readyNow(
   context: RolloutContext,
@@ -311,13 +250,7 @@ export function isTemporary(condition: Condition | undefined): boolean {
 
 /** Ready restored from the newest deployment, or from the waits before the first one. */
 function restoredReady(head: HistoryEntry | undefined, rollout: Rollout, waits: readonly Wait[]): NewCondition {
-  if (!head) {
-    for (const { type, condition } of waits) {
-      const reason = BLOCKER_KINDS[type].readyReason;
-      if (reason && condition) return { ...condition, ...falseCondition(READY, reason, condition.message) };
-    }
-    return falseCondition(READY, 'RolloutSucceeded', 'No release candidates found');
-  }
+  if (!head) return readyOfWaits(waits) ?? falseCondition(READY, 'RolloutSucceeded', 'No release candidates found');
   const message = head.bakeStatusMessage ?? '';
   if (head.bakeStatus === 'Failed') return falseCondition(READY, 'BakeTimeFailed', message || bakeSummary(head));
   if (head.lastRetryTimestamp && head.bakeStatus !== 'Succeeded') {

@@ -14,9 +14,8 @@ import { findCondition } from '../kube/conditions.ts';
 import { type NewEvent, ORDER } from '../kube/events.ts';
 import type { Evaluation } from './decideDeployment.ts';
 import { unhealthyMessage } from './deployment/healthChecks.ts';
-import { BLOCKER_KINDS, READY_REASONS } from './evaluation/blockers.ts';
-import { type ReportedWait, waitsText } from './reportedWaits.ts';
 import { isTemporary } from './rolloutConditions.ts';
+import { READY_REASONS, WAIT_KINDS, type Wait, waitCondition } from './waits.ts';
 
 /**
  * Changes since `stored` that are worth an Event. They are found between the statuses as they are stored, which may be
@@ -25,7 +24,7 @@ import { isTemporary } from './rolloutConditions.ts';
  */
 export function changeEvents(
   evaluation: Evaluation,
-  waits: readonly ReportedWait[],
+  waits: readonly Wait[],
   conditions: readonly Condition[],
   status: RolloutStatus,
   stored: RolloutStatus | undefined,
@@ -104,7 +103,7 @@ const CHANGE_EVENTS: readonly [type: string, eventOf: (condition: Condition) => 
 
 function conditionEvents(
   evaluation: Evaluation,
-  waits: readonly ReportedWait[],
+  waits: readonly Wait[],
   conditions: readonly Condition[],
   isChanged: (type: string) => boolean,
   stored: RolloutStatus | undefined,
@@ -133,12 +132,12 @@ function readyEvent(ready: Condition): NewEvent {
 }
 
 /** Events for DeploymentBlocked. Health gets one only if no bake, and no wait with an Event of its own, also blocks. */
-function blockEvents(
-  { choice, blockers, unhealthyChecks: [check] }: Evaluation,
-  waits: readonly ReportedWait[],
-): NewEvent[] {
-  const wait = waits.find(({ type }) => BLOCKER_KINDS[type].hasEvent);
-  if (wait) return [{ type: 'Normal', reason: wait.reason, ...waitsText(waits) }];
+function blockEvents({ choice, blockers, unhealthyChecks: [check] }: Evaluation, waits: readonly Wait[]): NewEvent[] {
+  const wait = waits.find(({ type }) => WAIT_KINDS[type].hasEvent);
+  if (wait) {
+    const { message, commands = [] } = waitCondition(DEPLOYMENT_BLOCKED, waits)!;
+    return [{ type: 'Normal', reason: wait.reason, message, commands }];
+  }
   const types = new Set(blockers.map(({ type }) => type));
   const isNext = choice.is === 'next' && !types.has('RolloutGate') && !types.has('Bake');
   if (!isNext || !types.has('Health') || !check) return [];

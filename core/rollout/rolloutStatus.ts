@@ -5,6 +5,7 @@ import { LIMITS } from '../limits.ts';
 import { oneLine } from '../text/oneLine.ts';
 import type { DeploymentDecision, Evaluation } from './decideDeployment.ts';
 import { unapplied } from './deployment/progress.ts';
+import type { FoundBlocker } from './evaluation/blockers.ts';
 import { namedGateRecords } from './evaluation/gatesOfRollout.ts';
 import type { RolloutContext } from './evaluation/observed.ts';
 import { handledRequests } from './evaluation/rolloutRequests.ts';
@@ -111,15 +112,15 @@ function wasDeployed({ appliedTime, bakeStatus }: HistoryEntry): boolean {
 }
 
 /** The first blockers, for `status.blockers`. */
-function listBlockers(all: readonly Blocker[]): { blockers: Blocker[]; leftOut: string[] } {
+function listBlockers(all: readonly FoundBlocker[]): { blockers: Blocker[]; leftOut: string[] } {
   const blockers = all.slice(0, LIMITS.listedBlockers).map(storedBlocker);
   const leftOut =
     all.length > blockers.length ? [`status.blockers has ${blockers.length} of ${all.length} entries`] : [];
   return { blockers, leftOut };
 }
 
-/** The blocker without anything that the CRD would reject. */
-function storedBlocker({ version, object, by, ...rest }: Blocker): Blocker {
+/** The blocker without its words, and without anything that the CRD would reject. */
+function storedBlocker({ version, object, by, text: _, commands: __, ...rest }: FoundBlocker): Blocker {
   return {
     ...rest,
     ...(version !== undefined && { version: version.slice(0, MAX_VERSION) }),

@@ -1,75 +1,63 @@
 /**
- * Everything that blocks the version that waits, as typed data: `status.blockers`.
+ * Everything that blocks the version that waits, as typed data, `status.blockers`, and in words.
  * Whether the version may be deployed, the conditions, Ready and the Events follow from this list.
- * A new kind of wait is a row of BLOCKER_KINDS: docs/extending.md.
+ * A new kind of wait: docs/extending.md.
  */
-import { LISTED } from '../../../api/annotations.ts';
-import {
-  GATE_CLOSED,
-  WAITING_FOR_BUDGET,
-  WAITING_FOR_ROLLOUT_GATES,
-  WAITING_FOR_ROLLOUTS,
-} from '../../../api/conditions.ts';
+import { LISTED, RETRY, UNBLOCK_FAILED } from '../../../api/annotations.ts';
+import { GATE_CLOSED } from '../../../api/conditions.ts';
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { Blocker, RolloutGate, VersionInfo } from '../../../api/types.ts';
+import type { Blocker, HistoryEntry, RolloutGate, VersionInfo } from '../../../api/types.ts';
+import { verdictText } from '../../approval/approvalVerdict.ts';
+import { approveGateCommands, closedText } from '../../gate/evaluateGates.ts';
 import { identityOf, isNamespaceName, isObjectName } from '../../kube/names.ts';
+import { tagWord } from '../../kube/tag.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
-import { IMAGE_POLICY_NOT_FOUND, illegalTag, policyRef } from '../../policy/imagePolicy.ts';
+import { IMAGE_POLICY_NOT_FOUND, illegalTag, imageOfReleases, policyRef } from '../../policy/imagePolicy.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { pinRecordOf } from '../../record/pinAndSchedule.ts';
+import type { CommandLine } from '../../text/commands.ts';
+import { shell } from '../../text/shell.ts';
 import { bakeUntil } from '../deployment/bake.ts';
-import { hasNoBake, isUnfinished } from '../deployment/history.ts';
+import { hasNoBake, isUnfinished, movedTagText } from '../deployment/history.ts';
 import { blocksAfterFailure } from '../deployment/rollback.ts';
 import { RELEASE_TOO_YOUNG } from '../release/candidates.ts';
-import { WAITING_FOR_COPY } from './copy.ts';
+import { type CopyState, copiesFirst } from './copy.ts';
 import { isAutomatic, type NextVersion } from './nextVersion.ts';
 import type { Observed, RolloutContext } from './observed.ts';
-import { allows, allowsNothing, scheduledOpening } from './rolloutGates.ts';
+import { allows, allowsNothing, blockingText, scheduledOpening } from './rolloutGates.ts';
 import { type Requests, unknownBypass } from './rolloutRequests.ts';
-import { missingApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
+import { approveRolloutGateCommand, missingApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
 
 /** The inputs of the functions that find blockers. */
 type BlockerInputs = NextVersion & RolloutContext;
 
-interface BlockerKind {
-  /** The source of such blockers. Absent if they are found only once nothing else blocks. */
-  find?(inputs: BlockerInputs): Blocker[];
-  /**
-   * The reason of Ready while this wait blocks the first deployment: DeploymentBlocked's reason, or the type of the
-   * wait's own condition.
-   */
-  readyReason?: string;
-  /** DeploymentBlocked is reported as an Event: a user has to act, or the end is known. */
-  hasEvent?: true;
+/** A blocker, with its words for the sentence of its kind in core/rollout/waits.ts. Only the blocker is stored. */
+export interface FoundBlocker extends Blocker {
+  /** Absent if no such sentence has it: Ready, RolledBack or Pinned reports it. */
+  text?: string;
+  commands?: readonly CommandLine[];
 }
 
-/** The kinds of blockers in the order of `status.blockers`: DeploymentBlocked has the reason of the first. */
-export const BLOCKER_KINDS: Readonly<Record<Blocker['type'], BlockerKind>> = {
-  Problem: { find: problemBlockers },
-  Health: { find: healthBlockers },
-  Gate: { find: gateBlockers, readyReason: GATE_CLOSED, hasEvent: true },
-  Bake: { find: bakeBlockers },
-  Failure: { find: failureBlockers },
-  Approvals: { find: approvalBlockers, readyReason: WAITING_FOR_APPROVALS, hasEvent: true },
-  Upstream: { find: upstreamBlockers, readyReason: WAITING_FOR_ROLLOUTS },
-  RolloutGate: { find: rolloutGateBlockers, readyReason: WAITING_FOR_ROLLOUT_GATES },
-  MinimumAge: { find: minimumAgeBlockers, readyReason: RELEASE_TOO_YOUNG, hasEvent: true },
-  PinnedVersion: { find: pinBlockers },
-  Copy: { readyReason: WAITING_FOR_COPY },
-  Budget: { readyReason: WAITING_FOR_BUDGET },
-};
-
-/** The reasons with which Ready repeats a wait before the first deployment. */
-export const READY_REASONS: readonly string[] = Object.values(BLOCKER_KINDS).flatMap(
-  ({ readyReason }) => readyReason ?? [],
-);
+/** The functions that find blockers, in the order of `status.blockers`: DeploymentBlocked has the reason of the first. */
+const FINDERS: readonly ((inputs: BlockerInputs) => FoundBlocker[])[] = [
+  problemBlockers,
+  healthBlockers,
+  gateBlockers,
+  bakeBlockers,
+  failureBlockers,
+  approvalBlockers,
+  minimumAgeBlockers,
+  upstreamBlockers,
+  rolloutGateBlockers,
+  pinBlockers,
+];
 
 /** All blockers but the copy and the budgets: a copy begins, and a slot is requested, once none of these blocks. */
-export function findBlockers(next: NextVersion, context: RolloutContext): Blocker[] {
+export function findBlockers(next: NextVersion, context: RolloutContext): FoundBlocker[] {
   const inputs: BlockerInputs = { ...next, ...context };
-  return Object.values(BLOCKER_KINDS).flatMap(({ find }) => find?.(inputs) ?? []);
+  return FINDERS.flatMap((find) => find(inputs));
 }
 
 /** Whether one of them blocks `version`. One without a version blocks every version. */
@@ -138,25 +126,30 @@ function healthBlockers({ state, choice, unhealthyChecks }: BlockerInputs): Bloc
   }));
 }
 
-function gateBlockers({ choice: { version }, versionGates }: BlockerInputs): Blocker[] {
+function gateBlockers({ choice: { version }, versionGates: { closed } }: BlockerInputs): FoundBlocker[] {
   if (version === undefined) return [];
-  return versionGates.closed.map(({ ref, opensAt, closedBy, missingApprovals }) => ({
-    type: 'Gate',
-    effect: opensAt === undefined ? 'Blocks' : 'Waits',
-    reason: GATE_CLOSED,
-    version,
-    ...(ref && { object: { kind: KINDS.Gate.kind, ...ref } }),
-    ...times({ since: closedBy?.at, until: opensAt }),
-    ...(closedBy?.by && { by: closedBy.by }),
-    ...(missingApprovals && { have: missingApprovals.have, need: missingApprovals.need }),
-  }));
+  return closed.map((gate) => {
+    const { ref, opensAt, closedBy, missingApprovals } = gate;
+    return {
+      type: 'Gate',
+      effect: opensAt === undefined ? 'Blocks' : 'Waits',
+      reason: GATE_CLOSED,
+      version,
+      ...(ref && { object: { kind: KINDS.Gate.kind, ...ref } }),
+      ...times({ since: closedBy?.at, until: opensAt }),
+      ...(closedBy?.by && { by: closedBy.by }),
+      ...(missingApprovals && { have: missingApprovals.have, need: missingApprovals.need }),
+      text: closedText([gate]),
+      commands: approveGateCommands([gate]),
+    };
+  });
 }
 
 /**
  * The running bake, with its end if that is known: after bakeTime it may wait for health. A deployment without a bake
  * may be replaced by the next version before Flux has applied it.
  */
-function bakeBlockers({ observed, state, choice, config, now }: BlockerInputs): Blocker[] {
+function bakeBlockers({ observed, state, choice, config, now }: BlockerInputs): FoundBlocker[] {
   const [head] = state.history;
   const { version } = choice;
   if (version === undefined || !isAutomatic(choice) || !head) return [];
@@ -165,25 +158,46 @@ function bakeBlockers({ observed, state, choice, config, now }: BlockerInputs): 
   const end = bakeUntil(head, config, observed.healthChecks);
   const until = end !== undefined && end > now ? end : undefined;
   const since = started ?? parseTime(head.lastRetryTimestamp) ?? parseTime(head.timestamp);
-  return [{ type: 'Bake', effect: 'Waits', reason: 'BakeInProgress', version, ...times({ since, until }) }];
+  const text = `the bake of ${head.version.tag}${until === undefined ? '' : ` until ${formatTime(until)}`}`;
+  return [{ type: 'Bake', effect: 'Waits', reason: 'BakeInProgress', version, ...times({ since, until }), text }];
 }
 
-function failureBlockers({ state, choice, rollback, config, requests }: BlockerInputs): Blocker[] {
+function failureBlockers(inputs: BlockerInputs): FoundBlocker[] {
+  const { state, choice, rollback, config, requests } = inputs;
   const [head] = state.history;
   const { version } = choice;
   if (version === undefined || !isAutomatic(choice) || !head) return [];
   const failed = { type: 'Failure', version } as const;
   const since = parseTime(head.bakeEndTime);
   if (blocksAfterFailure(head, config) && !requests.unblockFailed) {
-    return [{ ...failed, effect: 'Blocks', reason: 'PreviousDeploymentFailed', ...times({ since }) }];
+    const words = failureWords(head, inputs);
+    return [{ ...failed, effect: 'Blocks', reason: 'PreviousDeploymentFailed', ...times({ since }), ...words }];
   }
   if (rollback?.is !== 'undecided') return [];
   return [{ ...failed, effect: 'Waits', reason: rollback.reason, ...times({ since, until: rollback.until }) }];
 }
 
-function approvalBlockers({ observed, choice: { version }, requiredApprovals }: BlockerInputs): Blocker[] {
+function failureWords(head: HistoryEntry, { observed, state, config }: BlockerInputs) {
+  const { rollout, imagePolicy } = observed;
+  const { namespace, name } = identityOf(rollout);
+  const { tag } = head.version;
+  const moved =
+    copiesFirst(rollout) || config.kuberikCompat
+      ? undefined
+      : movedTagText(head, { ...state, image: imageOfReleases(rollout, imagePolicy) });
+  const annotate = { expanded: shell`kubectl -n ${namespace} annotate --overwrite rollout.kuberik.com/${name}` };
+  const retry: CommandLine = [`To retry ${tag}`, shell`${annotate} ${RETRY}=${tagWord(tag)}`];
+  const next: CommandLine = ['To let automation deploy the next version', shell`${annotate} ${UNBLOCK_FAILED}=true`];
+  return {
+    text: `${tag} has failed${moved === undefined ? '' : `, and so would a retry: ${moved}`}`,
+    commands: moved === undefined ? [retry, next] : [next],
+  };
+}
+
+/** Missing approvals are reported even while a bake runs, because approving takes longer. */
+function approvalBlockers({ observed, choice: { version }, requiredApprovals }: BlockerInputs): FoundBlocker[] {
   if (version === undefined) return [];
-  return missingApprovals(requiredApprovals, version).map(({ gate, verdict }) => ({
+  return missingApprovals(requiredApprovals, version).map(({ gate, verdict }, index) => ({
     type: 'Approvals',
     effect: 'Blocks',
     reason: WAITING_FOR_APPROVALS,
@@ -191,18 +205,22 @@ function approvalBlockers({ observed, choice: { version }, requiredApprovals }: 
     object: rolloutGateRef(observed, gate.metadata.name),
     have: verdict.counted.length,
     need: verdict.required,
+    text: `RolloutGate '${gate.metadata.name}' has ${verdictText(verdict)}`,
+    ...(index === 0 && { commands: [approveRolloutGateCommand(gate, version)] }),
   }));
 }
 
 /**
- * Upstream Rollouts that block. Without a pending version, only those that block every version: missing, or in a cycle.
+ * Upstream Rollouts that block, the missing ones first. Without a pending version, only those that block every version:
+ * missing, or in a cycle.
  */
-function upstreamBlockers({ choice, rolloutGatesResult, upstreamVerdicts }: BlockerInputs): Blocker[] {
+function upstreamBlockers({ choice, rolloutGatesResult, upstreamVerdicts }: BlockerInputs): FoundBlocker[] {
   const { version } = choice;
   const isEligible = rolloutGatesResult.eligible.some(({ tag }) => tag === version);
   if (!isAutomatic(choice) || isEligible) return [];
   return upstreamVerdicts
     .filter(({ wait, isMissing, problem }) => (version === undefined ? isMissing || problem : wait))
+    .sort((a, b) => Number(b.isMissing) - Number(a.isMissing))
     .map(({ ref, isMissing, problem, wait }) => ({
       type: 'Upstream',
       effect: wait?.endsByItself ? 'Waits' : 'Blocks',
@@ -210,6 +228,7 @@ function upstreamBlockers({ choice, rolloutGatesResult, upstreamVerdicts }: Bloc
       ...(version !== undefined && { version }),
       object: { kind: KINDS.Rollout.kind, ...ref },
       ...times({ since: wait?.since, until: wait?.until }),
+      ...(wait && { text: wait.text }),
     }));
 }
 
@@ -217,7 +236,7 @@ function upstreamBlockers({ choice, rolloutGatesResult, upstreamVerdicts }: Bloc
  * The RolloutGate that rejects the requested version; or those that block an automatic deployment, or
  * `initialVersion` if they block first deployments.
  */
-function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
+function rolloutGateBlockers(inputs: BlockerInputs): FoundBlocker[] {
   const { observed, config, state, choice, pendingVersion: version, rolloutGatesResult } = inputs;
   const blocks = { type: 'RolloutGate', effect: 'Blocks' } as const;
   if (choice.is === 'impossible' && choice.rejectedBy !== undefined) {
@@ -241,6 +260,7 @@ function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
         object: rolloutGateRef(observed, gate.metadata.name),
         ...(index < LIMITS.listedBlockers && closedSince(gate)),
         ...times({ until }),
+        text: blockingText(gate),
       };
     });
 }
@@ -262,18 +282,24 @@ function closedSince({ metadata, spec }: RolloutGate): Pick<Blocker, 'since' | '
   return closed ? { ...times({ since: closed.at }), by: closed.by } : {};
 }
 
-function minimumAgeBlockers({ choice, young: [youngest] }: BlockerInputs): Blocker[] {
+function minimumAgeBlockers({ choice, young: [youngest] }: BlockerInputs): FoundBlocker[] {
   if (choice.version !== undefined || !isAutomatic(choice) || !youngest) return [];
-  const { tag, deployableAt } = youngest;
-  return [
-    {
-      type: 'MinimumAge',
-      effect: 'Waits',
-      reason: RELEASE_TOO_YOUNG,
-      version: tag,
-      ...times({ until: parseTime(deployableAt) }),
-    },
-  ];
+  const { tag: version, deployableAt } = youngest;
+  const until = times({ until: parseTime(deployableAt) });
+  const text = `until ${until.until}: spec.minimumReleaseAge counts from the release's discovery`;
+  return [{ type: 'MinimumAge', effect: 'Waits', reason: RELEASE_TOO_YOUNG, version, ...until, text }];
+}
+
+/** Reason of DeploymentBlocked while a deployment waits for its copy. */
+export const WAITING_FOR_COPY = 'WaitingForCopy';
+
+/** The copy that the deployment waits for. A failed copy is retried only after a user has fixed its cause. */
+export function copyBlockers(copy: CopyState | undefined): FoundBlocker[] {
+  if (!copy?.isAwaited || copy.progress.state === 'Copied') return [];
+  const { version, url, progress } = copy;
+  const effect = progress.state === 'Copying' ? 'Waits' : 'Blocks';
+  const text = `its copy to ${url}: ${progress.message}`;
+  return [{ type: 'Copy', effect, reason: WAITING_FOR_COPY, version: version.tag, text }];
 }
 
 /** The versions that a pin blocks: the newest other candidate, and that of a force-deploy. */

@@ -1,14 +1,11 @@
 /** The release that spec.targetRepository is to have, and the state of its copy. */
 import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
-import type { Blocker, Rollout, RolloutStatus, VersionInfo } from '../../../api/types.ts';
+import type { Rollout, RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { identityOf } from '../../kube/names.ts';
 import { type CopyJob, type CopyProgress, copyJob, progressOf } from '../../releaseCopy/job.ts';
 import { newestSucceeded } from '../upstream/upstreamVerdict.ts';
 import type { NextChoice } from './nextVersion.ts';
 import type { Observed, RolloutState } from './observed.ts';
-
-/** Reason of DeploymentBlocked while a deployment waits for its copy. */
-export const WAITING_FOR_COPY = 'WaitingForCopy';
 
 /** The characters of a request that count. */
 const MAX_REQUEST_CHARACTERS = 64;
@@ -87,13 +84,6 @@ export function copyState(
   const progress = progressOf(job, found, copyInputs.pods[job.metadata.name ?? ''] ?? [], rollout.metadata.uid);
   if (progress.state !== 'Copied') return { ...state, job, progress, begins: !found };
   return { ...state, job, progress, stored: { ...progress.copy, url, ...release } };
-}
-
-/** The copy that the deployment waits for. A failed copy is retried only after a user has fixed its cause. */
-export function copyBlockers(copy: CopyState | undefined): Blocker[] {
-  if (!copy?.isAwaited || copy.progress.state === 'Copied') return [];
-  const effect = copy.progress.state === 'Copying' ? 'Waits' : 'Blocks';
-  return [{ type: 'Copy', effect, reason: WAITING_FOR_COPY, version: copy.version.tag }];
 }
 
 /**

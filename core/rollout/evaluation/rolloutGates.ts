@@ -8,7 +8,6 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import type { NewCondition } from '../../kube/conditions.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
-import { firstFew } from '../../text/firstFew.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { isApproved, type RolloutGateApprovals } from './versionApprovals.ts';
 
@@ -93,13 +92,9 @@ export function evaluateRolloutGates(
   };
 }
 
-/** RolloutGates that one message names. */
-const MAX_ROLLOUT_GATES_IN_MESSAGE = 5;
-
-/** The names of RolloutGates that block a version, with their schedules: `RolloutGate 'qa' (not passing), …`. */
-export function blockingNames(gates: readonly CountedRolloutGate[]): string {
-  const names = gates.map((gate) => `RolloutGate '${gate.metadata.name}'${ofSchedule(gate)} (${whyBlocking(gate)})`);
-  return firstFew(names, MAX_ROLLOUT_GATES_IN_MESSAGE);
+/** A RolloutGate that blocks a version, with its schedule, and why: `RolloutGate 'qa' (not passing)`. */
+export function blockingText(gate: CountedRolloutGate): string {
+  return `RolloutGate '${gate.metadata.name}'${ofSchedule(gate)} (${whyBlocking(gate)})`;
 }
 
 function whyBlocking(gate: CountedRolloutGate): string {

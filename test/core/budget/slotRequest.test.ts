@@ -35,11 +35,8 @@ describe('a Rollout', () => {
     const asked = turn(rollout(), [budget('a')]);
     expect(asked?.request).toEqual({ id: 10, since: formatTime(NOW), versions: OFFERED, budgets: ['RolloutBudget/a'] });
     expect(asked).toMatchObject({
-      condition: {
-        type: 'WaitingForBudget',
-        reason: 'NoSlot',
-        message: "Version 1.2.0 waits for a slot of RolloutBudget 'a'",
-      },
+      reason: 'NoSlot',
+      text: "Version 1.2.0 waits for a slot of RolloutBudget 'a'",
       gates: [{ kind: 'RolloutBudget', name: 'budget/a', passing: true, allowedVersions: [] }],
       blockers: [
         {
@@ -115,9 +112,9 @@ describe('a Rollout', () => {
     ],
     [{ versions: [{ image: 'another', version: '1.2.0', failed: 2, blocked: true }] }, 'NoSlot', "'a'"],
   ])('says why the budget has none, where that lasts', (status, reason, end) => {
-    const { condition, blockers } = turn(rollout(), [budget('a', [], status)])!;
+    const { text, blockers, ...wait } = turn(rollout(), [budget('a', [], status)])!;
     expect(blockers).toMatchObject([{ reason, effect: reason === 'NoSlot' ? 'Waits' : 'Blocks' }]);
-    expect(condition).toMatchObject({ reason, message: expect.stringMatching(new RegExp(`${end}$`)) });
+    expect({ text, reason: wait.reason }).toEqual({ text: expect.stringMatching(new RegExp(`${end}$`)), reason });
   });
 });
 
@@ -129,7 +126,7 @@ describe('several budgets', () => {
     expect(first?.request?.budgets).toEqual(['RolloutBudget/a']);
     const second = turn(rollout({}), [budget('a', granted), budget('b')]);
     expect(second?.request).toMatchObject({ id: 7, budgets: ['RolloutBudget/a', 'RolloutBudget/b'] });
-    expect(second?.condition.message).toContain("'b'");
+    expect(second?.text).toContain("'b'");
     expect(turn(rollout({}), [budget('a', granted), budget('b', granted)])).toBeUndefined();
   });
 
@@ -191,10 +188,8 @@ describe('which budgets select a Rollout', () => {
     const waiting = slotWaitOf(rollout({}), beyond, OFFERED, '1.2.0', NOW);
     expect(waiting).toMatchObject({
       blockers: [{ type: 'Budget', effect: 'Blocks', reason: 'TooManyBudgets', version: '1.2.0' }],
-      condition: {
-        reason: 'TooManyBudgets',
-        message: `Version 1.2.0 waits: ${LIMITS.budgetsOfRollout + 1} budgets select this Rollout, more than ${LIMITS.budgetsOfRollout} (limit budgetsOfRollout)`,
-      },
+      reason: 'TooManyBudgets',
+      text: `Version 1.2.0 waits: ${LIMITS.budgetsOfRollout + 1} budgets select this Rollout, more than ${LIMITS.budgetsOfRollout} (limit budgetsOfRollout)`,
     });
     expect(waiting).not.toHaveProperty('request');
     expect(budgetsOf(rollout(), [], {}, true).problem).toContain('limit listedBudgets');
