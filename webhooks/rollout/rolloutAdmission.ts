@@ -92,7 +92,7 @@ function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { 
 
 export const validateRollout: AdmissionHandler = async (request, call) => {
   const { object: rollout, oldObject: before } = versionsOf<Rollout>(request);
-  if (!rollout) return (before && (await decideDeletion(before, request, call))) ?? allowed();
+  if (!rollout) return before ? decideDeletion(before, request, call) : allowed();
   const initial = before ? initialVersionProblem(rollout, before, call.settings.kuberikCompat) : undefined;
   const problems = [
     ...newProblems(problemsOf(rollout, call), before ? problemsOf(before, call) : []),
@@ -102,10 +102,10 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
   const wrong = order?.problem === undefined ? problems : [order.problem];
   if (wrong.length > 0)
     return denied('invalid', `Rollout '${rollout.metadata.name}' is not valid: ${wrong.join('; ')}`);
-  const evasion = before ? await decideEvasion(rollout, before, request, call) : undefined;
-  if (evasion && !evasion.allowed) return evasion;
+  const evasion = before ? await decideEvasion(rollout, before, request, call) : allowed();
+  if (!evasion.allowed) return evasion;
   const warnings = [...(order?.warnings ?? []), ...(await rolloutWarnings(rollout, before, call))];
-  return { ...(evasion ?? allowed()), warnings };
+  return { ...evasion, warnings };
 };
 
 function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {

@@ -1,6 +1,5 @@
 /**
- * Writes of a Rollout that would evade a closed Gate: they are allowed as a bypass, or denied. A decision is undefined
- * if the write evades none.
+ * Writes of a Rollout that would evade a closed Gate: they are allowed as a bypass, or denied.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -18,9 +17,7 @@ import {
   readClosedGatesOfRollouts,
   readDroppedClosedGates,
 } from '../closedGates.ts';
-import type { AdmissionDecision } from '../response.ts';
-
-type Decision = Promise<AdmissionDecision | undefined>;
+import { type AdmissionDecision, allowed } from '../response.ts';
 
 /**
  * Decides three writes while a Gate is closed:
@@ -35,7 +32,7 @@ export async function decideEvasion(
   before: Rollout,
   request: AdmissionRequest,
   call: WebhookCall,
-): Decision {
+): Promise<AdmissionDecision> {
   const release = gainsOwner(rollout, before) ? 'get an owner reference' : changeInGit(rollout, before);
   if (release === undefined) {
     const dropped = await readDroppedClosedGates(rollout, before, call);
@@ -54,8 +51,12 @@ function changeInGit(rollout: Rollout, before: Rollout): string | undefined {
 }
 
 /** Decides a deletion: deleting the Rollout and creating it again would evade its Gates. */
-export async function decideDeletion(rollout: Rollout, request: AdmissionRequest, call: WebhookCall): Decision {
-  if (isSystemDeleter(request.userInfo.username)) return undefined;
+export async function decideDeletion(
+  rollout: Rollout,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<AdmissionDecision> {
+  if (isSystemDeleter(request.userInfo.username)) return allowed();
   const closed = await readClosedGatesBeforeRemoval(rollout, call);
   return decideBehind(closed, rollout, 'be deleted while a Gate that it requires is closed', request, call);
 }
@@ -70,9 +71,9 @@ export async function decideAddedDeployment(
   before: Rollout,
   request: AdmissionRequest,
   call: WebhookCall,
-): Decision {
+): Promise<AdmissionDecision> {
   const adds = addsDeployment(rollout, before);
-  if (!adds && !revivesBypass(rollout, before, call.now)) return undefined;
+  if (!adds && !revivesBypass(rollout, before, call.now)) return allowed();
   const closed = await readClosedGatesOfRollouts([before], call);
   const what = adds
     ? 'have a deployment added to status.history while a Gate that it requires is closed'
@@ -99,8 +100,8 @@ async function decideBehind(
   what: string,
   request: AdmissionRequest,
   call: WebhookCall,
-): Decision {
-  if (closed.length === 0) return undefined;
+): Promise<AdmissionDecision> {
+  if (closed.length === 0) return allowed();
   const text = `Rollout '${rollout.metadata.name}' cannot ${what}`;
   return bypassOrDeny(rollout, closed, { reason: 'gate_closed', text, closed }, request, call);
 }

@@ -59,7 +59,7 @@ export const mutateRolloutStatus: AdmissionHandler = async (request, call) => {
 export const validateRolloutStatus: AdmissionHandler = async (request, call) => {
   const { object: rollout, oldObject: before } = versionsOf<Rollout>(request);
   if (!rollout || !before || request.userInfo.username === call.settings.metacontrollerUser) return allowed();
-  return (await decideAddedDeployment(rollout, before, request, call)) ?? allowed();
+  return decideAddedDeployment(rollout, before, request, call);
 };
 
 /**
