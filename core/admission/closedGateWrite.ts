@@ -5,24 +5,23 @@
 import { BOUND_ROLLOUT, REQUIRED_GATES, SUBSTITUTE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { childOf, isMap, sameJson } from '../kube/json.ts';
+import { isSystemDeleter } from '../kube/users.ts';
 import { isApplyBy, NO_WRITERS, type Writers, writersAt, writersOf } from '../kube/writers.ts';
 import { LIMITS } from '../limits.ts';
+import { escapesSelection, type GateContext } from '../objectGates/objectGates.ts';
 import { firstFew, MAX_LISTED } from '../text/firstFew.ts';
 import { withStoredForm } from './storedForm.ts';
 
-interface ClosedGateWrite {
+/** The part of a `FluxWrite` that decides it behind a closed Gate. */
+interface HeldWrite {
   object: FluxObject;
   oldObject: FluxObject;
-  /** The manager in the request's options, which owns the fields of an apply. */
-  fieldManager: string | undefined;
-  /** Whether the field manager is one of a controller that applies from Git. */
-  isSync: boolean;
-  /** Whether the writer is a system account that removes owner references, such as the garbage collector. */
-  isSystemDeleter: boolean;
+  context: GateContext;
+  user: string;
+  fieldManager?: string | undefined;
+  isSync?: boolean | undefined;
   /** Whether the write is a decorator's that suspends the object: then another webhook may have changed the spec. */
   beginsHold: boolean;
-  /** Whether the write changes labels by which a closed Gate selects the object, which would evade the Gate. */
-  escapesSelection: boolean;
 }
 
 type ClosedGateOutcome =
@@ -40,20 +39,21 @@ type ClosedGateOutcome =
  * values in their stored form (storedForm.ts). If it passes, it is stored in that form, so that neither spec nor
  * generation changes behind a closed Gate.
  */
-export function decideBehindClosedGate(write: ClosedGateWrite): ClosedGateOutcome {
+export function decideBehindClosedGate(write: HeldWrite): ClosedGateOutcome {
   const outcome = decideAsWritten(write);
   if (outcome.is !== 'denied') return outcome;
   const object = withStoredForm(write.object, write.oldObject);
   return object === write.object ? outcome : decideAsWritten({ ...write, object });
 }
 
-function decideAsWritten(write: ClosedGateWrite): ClosedGateOutcome {
-  const { object, oldObject, fieldManager } = write;
+function decideAsWritten(write: HeldWrite): ClosedGateOutcome {
+  const { object, oldObject, fieldManager, context } = write;
   const isApply = isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject);
+  const escapes = escapesSelection(object, oldObject, context);
   const denied = new FewPaths();
   let isReverted = false;
   const visit = (change: Change) => {
-    const fate = fateOf(change, write, isApply);
+    const fate = fateOf(change, write, isApply, escapes);
     if (fate === 'denied') denied.add(change.path);
     if (fate === 'reverted') isReverted = true;
   };
@@ -64,11 +64,11 @@ function decideAsWritten(write: ClosedGateWrite): ClosedGateOutcome {
   return isReverted ? { is: 'reverted', object: withStoredContent(object, oldObject) } : { is: 'passes', object };
 }
 
-function fateOf(change: Change, write: ClosedGateWrite, isApply: boolean): 'passes' | 'reverted' | 'denied' {
+function fateOf(change: Change, write: HeldWrite, isApply: boolean, escapes: boolean) {
   if (isAlwaysFree(change, write)) return 'passes';
-  if (isReappliedLater(change, write.isSync, isApply)) return 'reverted';
+  if (isReappliedLater(change, write.isSync ?? false, isApply)) return 'reverted';
   // A user may change labels by which no Gate selects the object.
-  return change.path[1] === 'labels' && change.path[0] === 'metadata' && !write.escapesSelection ? 'passes' : 'denied';
+  return change.path[1] === 'labels' && change.path[0] === 'metadata' && !escapes ? 'passes' : 'denied';
 }
 
 /**
@@ -86,8 +86,9 @@ function isReappliedLater({ value, writers }: Change, isSync: boolean, isApply: 
 }
 
 /** Whether a closed Gate always allows the change. */
-function isAlwaysFree({ path, value }: Change, { isSystemDeleter, beginsHold }: ClosedGateWrite): boolean {
-  if (isSystemDeleter && path[1] === 'ownerReferences') return true;
+function isAlwaysFree({ path, value }: Change, { user, beginsHold }: HeldWrite): boolean {
+  // The garbage collector removes owner references.
+  if (path[1] === 'ownerReferences' && isSystemDeleter(user)) return true;
   if (beginsHold && path[0] === 'spec') return true;
   // A closed Gate suspends the object too. The user's suspension stays after the opening.
   return path.length === 2 && path[0] === 'spec' && path[1] === 'suspend' && value === true;

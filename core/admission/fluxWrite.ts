@@ -39,7 +39,6 @@ import { LIMIT_TEXTS } from '../gate/gateRefs.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { sameJson } from '../kube/json.ts';
-import { isSystemDeleter } from '../kube/users.ts';
 import { deploymentOf, deploymentText, isSetByGit, parseDeployments } from '../managedField/deployment.ts';
 import { managedFieldsOf, readManagedField, writeManagedFields } from '../managedField/managedFields.ts';
 import { type ManagedFieldInputs, setManagedFields } from '../managedField/setManagedFields.ts';
@@ -52,7 +51,6 @@ import {
   subjectOf,
 } from '../objectGates/gateTexts.ts';
 import {
-  escapesSelection,
   evaluateObjectGates,
   type GateContext,
   gatesInAnnotation,
@@ -164,16 +162,8 @@ export function holdsWrite(
  * Reverts, denies or allows a write behind closed Gates: no governed field changes, except for a bypassing deployment.
  */
 function revertOrDeny(write: FluxWrite & { oldObject: FluxObject }): WriteOutcome {
-  const { object, oldObject, context, closed, bypass } = write;
-  const outcome = decideBehindClosedGate({
-    object,
-    oldObject,
-    fieldManager: write.fieldManager,
-    isSync: write.isSync ?? false,
-    isSystemDeleter: isSystemDeleter(write.user),
-    beginsHold: beginsHold(write),
-    escapesSelection: escapesSelection(object, oldObject, context),
-  });
+  const { object, oldObject, closed, bypass } = write;
+  const outcome = decideBehindClosedGate({ ...write, beginsHold: beginsHold(write) });
   if (outcome.is === 'denied') {
     const text = `${subjectOf(oldObject)} cannot be changed (${outcome.paths})`;
     const field = managedFieldsOf(oldObject).fields.find(
