@@ -55,8 +55,8 @@ export function pendingContinue({ metadata, status }: Budget): ContinueRequest |
 }
 
 /**
- * Whether the `continue` annotation has no effect any more. Without a record of its user it never has one: if it stayed,
- * the same request couldn't be made again.
+ * Whether the `continue` annotation has no effect any more. Without a record of its user it never has one: if it
+ * stayed, the same request couldn't be made again.
  */
 export function isUsed(budget: Budget): boolean {
   return budget.metadata.annotations?.[CONTINUE] !== undefined && pendingContinue(budget) === undefined;
