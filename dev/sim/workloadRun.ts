@@ -40,8 +40,10 @@ export class WorkloadRun {
   readonly #flux: FluxControllers;
   readonly #kinds: readonly Applied[];
   readonly #bakeSeconds: number;
-  /** Only Deployments end without it if their Pods never crash. */
+  /** Only Deployments and HelmReleases end without it if their Pods never crash. */
   readonly #hasTimeout: boolean;
+  /** The time between two commits, if the source is a repository of many applications. */
+  readonly #commitSeconds: number | undefined;
   #dice: Random;
 
   constructor({ seed, steps }: Plan) {
@@ -51,12 +53,16 @@ export class WorkloadRun {
     this.#admin = this.#cluster.user('admin');
     this.#bakeSeconds = this.#any([120, 180, 300]);
     this.#kinds = this.#any(KINDS);
-    this.#hasTimeout = this.#kinds.join() !== 'Deployment' || this.#any([true, false]);
+    const mayHang = this.#kinds.some((kind) => !['Deployment', 'HelmRelease'].includes(kind));
+    this.#hasTimeout = mayHang || this.#any([true, false]);
+    this.#commitSeconds = this.#any([undefined, undefined, 60, 200]);
     const installation = {
       kinds: this.#kinds,
       waits: this.#any([true, false]),
       retryMs: this.#any([30, 120]) * SECOND,
+      commitMs: this.#commitSeconds && this.#commitSeconds * SECOND,
       remediates: this.#any([true, false]),
+      hasRetries: this.#any([true, false]),
     };
     const { time, server } = this.#cluster;
     const behavior = (tag: string, index: number) => behaviorOf(this.#versionOf(tag), index);
@@ -118,13 +124,22 @@ export class WorkloadRun {
       healthCheckSelector: { selector: { matchLabels: WATCHED } },
       onFailure: this.#any(['Rollback', 'Continue']),
     };
+    const git = {
+      apiVersion: 'source.toolkit.fluxcd.io/v1',
+      kind: 'GitRepository',
+      metadata: { namespace: NAMESPACE, name: 'app' },
+      spec: { interval: '1m', url: 'https://git.example.com/apps' },
+    } as AnyObject;
     const objects: AnyObject[] = [
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } },
       { apiVersion, kind, metadata, spec: { class: 'kustomization' } },
       imagePolicy(NAMESPACE, 'app'),
       rollout(NAMESPACE, 'app', { spec: bake }),
-      ociRepository(NAMESPACE, 'app', { rollout: 'app' }),
-      kustomization(NAMESPACE, 'app', { variables: { APP_VERSION: 'app' } }),
+      this.#commitSeconds ? git : ociRepository(NAMESPACE, 'app', { rollout: 'app' }),
+      kustomization(NAMESPACE, 'app', {
+        variables: { APP_VERSION: 'app' },
+        spec: this.#commitSeconds ? { sourceRef: { kind: git.kind, name: 'app' } } : {},
+      }),
     ];
     for (const object of objects) await this.#admin.create(object);
     this.#publish(QUICK);

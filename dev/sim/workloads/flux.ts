@@ -15,6 +15,7 @@ const SECOND = 1000;
 const ROUND_MS = SECOND / 2;
 const INTERVAL_MS = 600 * SECOND;
 const HELM_TIMEOUT_MS = 300 * SECOND;
+const CHART = '1.0.0';
 /** More than Helm's, which may be busy with the version before, and than Pods that wait for a node. */
 const WAIT_TIMEOUT_MS = 900 * SECOND;
 
@@ -27,8 +28,12 @@ export interface Installation {
   /** Whether the Kustomization has `wait: true`. */
   waits: boolean;
   retryMs: number;
+  /** The time between two commits, if the source is a repository of many applications. */
+  commitMs: number | undefined;
   /** Whether Helm rolls a failed upgrade back. */
   remediates: boolean;
+  /** Whether Helm tries again at once, so that Ready is Unknown nearly always. */
+  hasRetries: boolean;
 }
 
 /** The next attempt: at once if something has changed. */
@@ -91,10 +96,23 @@ export class FluxControllers {
     return this.#cluster.server.storage.get(resource, `${this.#namespace}/${name}`);
   }
 
-  #source = () => this.#stored('source.toolkit.fluxcd.io/ocirepositories');
+  #source = () =>
+    this.#stored(`source.toolkit.fluxcd.io/${this.#installation.commitMs ? 'gitrepositories' : 'ocirepositories'}`);
 
   async #fetch(): Promise<void> {
-    const { metadata, spec, status } = this.#source() ?? ({} as AnyObject);
+    const source = this.#source();
+    const { metadata, spec, status } = source ?? ({} as AnyObject);
+    const { commitMs } = this.#installation;
+    if (source && commitMs !== undefined) {
+      const revision = `main@sha1:${Math.floor(this.#now / commitMs)}`;
+      if (status?.artifact?.revision === revision) return;
+      const artifact = { revision, lastUpdateTime: timestamp(this.#now) };
+      await this.#report(source, [condition('Ready', 'True', 'Succeeded')], {
+        artifact,
+        observedGeneration: metadata.generation,
+      });
+      return;
+    }
     const has = status?.artifact?.revision.startsWith(`${spec.ref?.tag}@`);
     if (spec.ref && (!has || status.observedGeneration !== metadata.generation))
       await fakeFlux({ flux: this.#flux }).fetch(this.#namespace, 'app');
@@ -161,29 +179,48 @@ export class FluxControllers {
     const seen = this.#stored('helm.toolkit.fluxcd.io/helmreleases', NAMES.HelmRelease);
     if (!seen || !this.#isDue(attempt, String(seen.metadata.generation))) return;
     const { generation } = seen.metadata;
-    const last = seen.status?.history?.[0]?.values.version;
+    const { version } = seen.spec.values;
+    const before: AnyObject[] = seen.status?.history ?? [];
+    const last = before.find(({ status }) => String(status) === 'deployed')?.configDigest;
     const action = last ? 'Upgrade' : 'Install';
-    const workload = this.#manifest('Deployment', seen.spec.values.version, NAMES.HelmRelease);
+    const workload = this.#manifest('Deployment', version, NAMES.HelmRelease);
     const helm = { manager: 'helm-controller', force: true };
     const progressing = [condition('Ready', 'Unknown', 'Progressing'), condition('Reconciling', 'True', 'Progressing')];
-    await this.#report(seen, progressing, { lastAttemptedGeneration: generation });
+    const attempted = { lastAttemptedRevision: CHART, lastAttemptedConfigDigest: version };
+    await this.#report(seen, progressing, { lastAttemptedGeneration: generation, ...attempted });
+    const released = condition('Released', 'False', `${action}Failed`);
+    const failure = [{ ...released, type: 'Ready' }, RETRIES, released];
+    if (this.#now < this.#outageUntil) {
+      attempt.next = this.#now + 5 * SECOND;
+      await this.#report(seen, failure, {});
+      return;
+    }
+    const lastDeployed = timestamp(this.#now);
+    const release = (status: string, configDigest: string) => ({
+      status,
+      chartVersion: CHART,
+      configDigest,
+      lastDeployed,
+    });
     await this.#flux.apply(workload, helm);
     if (await this.#isHealthyIn(HELM_TIMEOUT_MS, [workload])) {
-      const history = [{ status: 'deployed', values: seen.spec.values }];
+      const history = [release('deployed', version)];
       const inventory = { entries: [{ id: `${this.#namespace}_${NAMES.HelmRelease}_apps_Deployment`, v: 'v1' }] };
       const good = ['Ready', 'Released'].map((type) => condition(type, 'True', `${action}Succeeded`));
       await this.#report(seen, good, { history, inventory, observedGeneration: generation }, ['Remediated']);
       attempt.next = this.#now + INTERVAL_MS;
       return;
     }
-    attempt.next = this.#now + this.#installation.retryMs;
-    const released = condition('Released', 'False', `${action}Failed`);
-    await this.#report(seen, [{ ...released, type: 'Ready' }, RETRIES, released], {});
+    attempt.next = this.#now + (this.#installation.hasRetries ? 0 : this.#installation.retryMs);
+    const history = [release('failed', version), ...before].slice(0, 5);
+    await this.#report(seen, failure, { history });
     if (!this.#installation.remediates || !last) return;
     await this.#flux.apply(this.#manifest('Deployment', last, NAMES.HelmRelease), helm);
     await this.#cluster.time.pause(5 * SECOND);
     const ready = condition('Ready', 'False', 'RollbackSucceeded');
-    await this.#report(seen, [ready, { ...ready, type: 'Remediated', status: 'True' }, RETRIES], {});
+    await this.#report(seen, [ready, { ...ready, type: 'Remediated', status: 'True' }, RETRIES], {
+      history: [release('deployed', last), ...history].slice(0, 5),
+    });
   }
 
   /** Writes fields of the status, and conditions with the stored generation. Reconciling ends by itself. */
@@ -211,7 +248,7 @@ export class FluxControllers {
 
   #manifest(kind: Applied, version: string, name = NAMES[kind]): AnyObject {
     if (kind === 'HelmRelease') {
-      const spec = { interval: '10m', chart: { spec: { chart: 'app', version: '1.0.0' } }, values: { version } };
+      const spec = { interval: '10m', chart: { spec: { chart: 'app', version: CHART } }, values: { version } };
       return { ...ref('helmRelease', this.#namespace, name), spec } as AnyObject;
     }
     const labels = { app: name, kind };
