@@ -155,9 +155,10 @@ function areWorkloadsPending(objects: readonly ObjectHealth[]): boolean {
 
 function verdictOf(
   objects: readonly ObjectHealth[],
-  { verdict, inventory, failuresCountFrom, failedAttempt }: OwnHealth,
+  own: OwnHealth,
   { now, cutoff, healthyUntil }: HealthContext,
 ): Verdict {
+  const { verdict, inventory, failedAttempt } = own;
   const {
     unhealthy = [],
     pending = [],
@@ -177,11 +178,11 @@ function verdictOf(
     // often breaks several workloads, whose deadlines pass within seconds: the first one causes the next deployment.
     const isAttempting = verdict.health === 'Pending' && verdict.isAttempting === true;
     const isApplying = isAttempting || failedAttempt !== undefined;
-    const reached = isApplying ? unhealthy.filter((each) => !isUnchanged(each, failuresCountFrom)) : unhealthy;
+    const reached = isApplying ? unhealthy.filter((each) => !isUnchanged(each, own, cutoff)) : unhealthy;
     // The failure is an older version's: Flux has not taken its first step for this one. After health with this version
     // it never is, whatever commits Flux has yet to apply: with `wait: true` it may not come to apply any.
-    const isOfBefore = (latestTime(reached.map((object) => object.failedAt)) ?? now) < failuresCountFrom;
-    const isOld = cutoff !== undefined && healthyUntil === undefined && (reached.length === 0 || isOfBefore);
+    const isOfBefore = reached.every((each) => (each.failedAt ?? now) < failuresOf(each, own, cutoff));
+    const isOld = cutoff !== undefined && healthyUntil === undefined && isOfBefore;
     if (isOld) return { health: 'Pending', message: `${verdict.message}. Before: ${message}`, waitsForEvent };
     return { health: 'Unhealthy', message, failedAt };
   }
@@ -215,20 +216,29 @@ function verdictOf(
   return { health: 'Healthy', message: `${verdict.message}${absent}` };
 }
 
-/** Whether nothing has changed what the object runs since this time, as far as that is known. */
-function isUnchanged({ changed }: ObjectHealth, since: EpochMs): boolean {
-  return changed !== undefined && changed < since;
+/**
+ * The time from which the object's failures are this version's: its change, if an attempt has come to it since the
+ * deployment. The first attempts may be in no history, as those that Flux cancels for another commit.
+ */
+function failuresOf({ changed }: ObjectHealth, { failuresCountFrom }: OwnHealth, cutoff = 0): EpochMs {
+  const isChanged = changed !== undefined && changed > cutoff && Number.isFinite(failuresCountFrom);
+  return isChanged ? Math.min(changed, failuresCountFrom) : failuresCountFrom;
+}
+
+/** Whether Flux has not yet changed what the object runs, as far as that is known. */
+function isUnchanged(object: ObjectHealth, own: OwnHealth, cutoff: EpochMs | undefined): boolean {
+  return object.changed !== undefined && object.changed < failuresOf(object, own, cutoff);
 }
 
 /** The objects with the times from which their failures count. One that is overdue has no more changes to wait for. */
 function withCountedFailures(
   objects: readonly ObjectHealth[],
-  { failuresCountFrom }: OwnHealth,
+  own: OwnHealth,
   { now, cutoff, healthyUntil }: HealthContext,
 ): ObjectHealth[] {
   if (cutoff === undefined || healthyUntil !== undefined) return [...objects];
-  const since = Math.max(cutoff, failuresCountFrom);
   return objects.map((each) => {
+    const since = Math.max(cutoff, failuresOf(each, own, cutoff));
     const failedAt = countedFailure(each.failedAt, each.resource.object, since, now);
     if (each.health !== 'unhealthy' || failedAt === each.failedAt) return each;
     return { ...each, failedAt, changed: undefined };

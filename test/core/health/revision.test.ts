@@ -172,6 +172,10 @@ const CASES: Case[] = [
     }),
     observed: [changedAt('11:40:00')],
   }),
+  on('a failure of an object that Flux has changed in an attempt that it canceled', failedAtTime('11:53:00'), {
+    kustomization: failing('', { ready: { status: 'Unknown', lastTransitionTime: at('11:57:00') } }),
+    observed: [changedAt('11:50:30')],
+  }),
   on('a failure of an unchanged object that was healthy with this version', failedAtTime('11:53:00'), {
     kustomization: AT_IT,
     observed: [changedAt('11:40:00')],
