@@ -50,7 +50,7 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
   const status = healthAfter(before?.status, verdict);
   const failed = verdict.health === 'Unhealthy' && !(verdict.absent && wasAlwaysAbsent(before));
   const errorTime = failed ? errorTimeAfter(before, verdict.failedAt, now) : lastErrorTime;
-  const steady = steadyAfter(before, verdict);
+  const steady = steadyAfter(before, verdict, now);
   // While the objects stay healthy the time isn't written again and again.
   const endsHealth = before?.status === 'Healthy' || (wereHealthy(before) && steady.steadySince === undefined);
   const wasHealthy = endsHealth ? formatTime(now) : before?.lastHealthyTime;
@@ -85,11 +85,20 @@ export function firstFailuresOf(status: HealthStatus | undefined): FirstFailures
   );
 }
 
-/** `steadySince` after a verdict. It stays while only Flux works, and exists only if lastChangeTime shows such work. */
-function steadyAfter(before: HealthStatus | undefined, verdict: Verdict): Pick<HealthStatus, 'steadySince'> {
+/**
+ * `steadySince` after a verdict. It stays while only Flux works, and exists only if lastChangeTime shows such work, or if
+ * the objects became healthy again during such work.
+ */
+function steadyAfter(
+  before: HealthStatus | undefined,
+  verdict: Verdict,
+  now: EpochMs,
+): Pick<HealthStatus, 'steadySince'> {
   const isInterrupted = verdict.health === 'Unhealthy' || (verdict.health === 'Pending' && !verdict.isSteady);
   const wasHealthy = before?.status === 'Healthy' && verdict.health === 'Pending';
-  const since = before?.steadySince ?? (wasHealthy ? before.lastChangeTime : undefined);
+  const isAgain = before?.status === 'Pending' && before.lastHealthyTime !== undefined && verdict.health === 'Pending';
+  const began = wasHealthy ? before.lastChangeTime : isAgain ? formatTime(now) : undefined;
+  const since = before?.steadySince ?? began;
   return isInterrupted || since === undefined ? {} : { steadySince: since };
 }
 

@@ -61,6 +61,7 @@ export class WorkloadRun {
       waits: this.#any([true, false]),
       retryMs: this.#any([30, 120]) * SECOND,
       commitMs: this.#commitSeconds && this.#commitSeconds * SECOND,
+      cancels: this.#any([true, false]),
       remediates: this.#any([true, false]),
       hasRetries: this.#any([true, false]),
     };

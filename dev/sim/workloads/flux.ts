@@ -30,6 +30,8 @@ export interface Installation {
   retryMs: number;
   /** The time between two commits, if the source is a repository of many applications. */
   commitMs: number | undefined;
+  /** Whether a new commit ends the wait for health (CancelHealthCheckOnNewRevision). */
+  cancels: boolean;
   /** Whether Helm rolls a failed upgrade back. */
   remediates: boolean;
   /** Whether Helm tries again at once, so that Ready is Unknown nearly always. */
@@ -136,10 +138,12 @@ export class FluxControllers {
     try {
       const { reason, ...status } = await this.#apply(seen, revision);
       const isGood = reason === 'ReconciliationSucceeded';
-      const history = upserted(seen.status?.history, revision, reason, began, this.#now);
+      const isCanceled = reason === 'HealthCheckCanceled';
+      const { history: before } = seen.status ?? {};
+      const history = isCanceled ? before : upserted(before, revision, reason, began, this.#now);
       const ready = condition('Ready', isGood ? 'True' : 'False', reason);
       await this.#report(seen, [ready, ...(isGood ? [] : [RETRIES])], { ...echo(seen), ...status, history });
-      attempt.next = this.#now + (isGood ? INTERVAL_MS : this.#installation.retryMs);
+      attempt.next = this.#now + (isGood ? INTERVAL_MS : isCanceled ? 0 : this.#installation.retryMs);
     } catch {
       // A refused write of the status ends the attempt, which has handled the request.
       attempt.next = this.#now + this.#installation.retryMs;
@@ -169,8 +173,9 @@ export class FluxControllers {
     });
     const inventory = { inventory: { entries } };
     if (this.#installation.waits) await running('Running health checks', inventory);
-    if (this.#installation.waits && !(await this.#isHealthyIn(WAIT_TIMEOUT_MS, wanted)))
-      return { reason: 'HealthCheckFailed', ...inventory };
+    const isCanceled = () => this.#installation.cancels && this.#source()?.status?.artifact?.revision !== revision;
+    if (this.#installation.waits && !(await this.#isHealthyIn(WAIT_TIMEOUT_MS, wanted, isCanceled)))
+      return { reason: isCanceled() ? 'HealthCheckCanceled' : 'HealthCheckFailed', ...inventory };
     const applied = { lastAppliedRevision: revision, observedGeneration: seen.metadata.generation };
     return { reason: 'ReconciliationSucceeded', ...inventory, ...applied };
   }
@@ -237,8 +242,9 @@ export class FluxControllers {
     await this.#flux.patchStatus(refTo(seen), { ...status, conditions });
   }
 
-  async #isHealthyIn(ms: number, wanted: readonly AnyObject[]): Promise<boolean> {
+  async #isHealthyIn(ms: number, wanted: readonly AnyObject[], isCanceled = () => false): Promise<boolean> {
     for (const until = this.#now + ms; this.#now < until; await this.#cluster.time.pause(5 * SECOND)) {
+      if (isCanceled()) return false;
       const live = await Promise.all(wanted.map((each) => this.#flux.get(refTo(each))));
       if (live.every((each) => (each.kind === 'HelmRelease' ? isReady(each) : this.#workloads.isComplete(each))))
         return true;

@@ -108,6 +108,12 @@ describe('the status after a result', () => {
       TRYING,
       is('Pending', 'trying', ELEVEN, undefined, NOON),
     ],
+    [
+      'the objects are healthy again while Flux works',
+      is('Pending', 'trying', ELEVEN, undefined, TEN),
+      FLUX,
+      { ...is('Pending', 'flux', ELEVEN, undefined, TEN), steadySince: at(NOON) },
+    ],
     ['work of Flux before the first health begins nothing', RESET, FLUX, is('Pending', 'flux', ELEVEN)],
     ['but becomes Healthy only by a result', RESET, AGAIN, is('Pending', 'trying', ELEVEN)],
   ];
