@@ -89,7 +89,8 @@ export class Oracle {
   /** Whether the API server has stored a write of a Rollout without calling the webhooks. */
   private lostWebhook = false;
   private readonly clocksAreRight: boolean;
-  private readonly isGranted: (object: AnyObject) => boolean;
+  /** Every `gate.fluxcd.io/bypassed-gates` of a Rollout so far, by namespace: only the webhook writes it. */
+  private readonly grants = new Map<string, Set<string>>();
 
   /**
    * @param freshSince for the time of a decision, the time before which everything stored was in the caches
@@ -98,7 +99,6 @@ export class Oracle {
    * @param rules.clocksAreRight false leaves out rules that compare times: closures, openings, bakes, slots and the
    * reference
    * @param rules.limits those that the product has
-   * @param rules.isGranted whether a deployment of one of the Flux object's Rollouts may bypass the Gates in its state
    */
   constructor(
     audit: Writes,
@@ -107,19 +107,12 @@ export class Oracle {
       decidedMs,
       clocksAreRight = true,
       limits = { requiredGates: 200, selectingGates: 1000 },
-      isGranted = () => false,
-    }: {
-      decidedMs?: number;
-      clocksAreRight?: boolean;
-      limits?: GateLimits;
-      isGranted?: (object: AnyObject) => boolean;
-    } = {},
+    }: { decidedMs?: number; clocksAreRight?: boolean; limits?: GateLimits } = {},
   ) {
     this.audit = audit;
     this.limits = limits;
     this.required = new RequiredGates(limits);
     this.clocksAreRight = clocksAreRight;
-    this.isGranted = isGranted;
     this.deployments = decidedMs === undefined ? undefined : new DeploymentChecker(decidedMs);
     this.bakes = new BakeChecker(freshSince);
     this.findings = {
@@ -267,8 +260,18 @@ export class Oracle {
     ];
   }
 
+  /** Whether a deployment of one of the Flux object's Rollouts may bypass the closed Gates in its state. */
+  private isGranted({ metadata }: AnyObject): boolean {
+    const [, list] = /^(?:closed|bypassing): (.*)$/.exec(metadata.annotations?.['gate.fluxcd.io/state'] ?? '') ?? [];
+    const grants = [...(this.grants.get(metadata.namespace ?? '') ?? [])];
+    return list !== undefined && grants.some((grant) => list.split(',').every((gate) => grant.includes(gate)));
+  }
+
   private takeRollout(change: Change & { object: AnyObject }): string[] {
     const { key, before, object, revision } = change;
+    const { namespace = '', annotations } = object.metadata;
+    const grant = annotations?.[BYPASSED_GATES];
+    if (grant !== undefined) this.grants.set(namespace, (this.grants.get(namespace) ?? new Set()).add(grant));
     const rollout = this.rolloutSeen(object);
     const problems = [
       ...this.timed(this.droppedGates(change)),

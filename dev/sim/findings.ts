@@ -76,7 +76,6 @@ export function findingsOf(
   const wasFaulty = (ms: number) => cluster.faults.some(([at]) => at > ms - BEHIND_WHILE_FAULTY_MS && at <= ms + 1000);
   const oracle = new Oracle(writes, (ms) => ms - (wasFaulty(ms) ? BEHIND_WHILE_FAULTY_MS : BEHIND_MS), {
     decidedMs: DECIDED_MS,
-    isGranted: (object) => isBypassGranted(cluster, object),
     ...rules,
   });
   let left = heldAt;
@@ -89,21 +88,6 @@ export function findingsOf(
     oracle.take({ key: etcdKey(resource, object), revision, object: stored, seenMs: at });
   }
   return oracle.findings;
-}
-
-/**
- * Whether a grant, written by the webhook alone, lets a deployment of one of the namespace's Rollouts bypass the closed
- * Gates in the object's state.
- */
-function isBypassGranted(cluster: SimulatedCluster, { metadata }: AnyObject): boolean {
-  const [, list] = /^(?:closed|bypassing): (.*)$/.exec(metadata.annotations?.['gate.fluxcd.io/state'] ?? '') ?? [];
-  const gates = list?.split(',') ?? [];
-  const grants = cluster.server.storage.events.flatMap(({ object }) =>
-    object.kind === 'Rollout' && object.metadata.namespace === metadata.namespace
-      ? (object.metadata.annotations?.['gate.fluxcd.io/bypassed-gates'] ?? [])
-      : [],
-  );
-  return gates.length > 0 && grants.some((grant) => gates.every((gate) => grant.includes(gate)));
 }
 
 function etcdKey(resource: string, object: AnyObject): string {

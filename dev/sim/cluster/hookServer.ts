@@ -1,6 +1,6 @@
 /** A replica of the hook server: the routes of main.ts, with the same ports over the simulated API server. */
 import type { AdmissionRequest, AdmissionResponse, AdmissionReview } from '../../../api/admission.ts';
-import type { EventRecord, EventSink, HookCall, Route, Settings, WebhookCall } from '../../../api/ports.ts';
+import type { EventSink, HookCall, Route, Settings, WebhookCall } from '../../../api/ports.ts';
 import { hookRoutes } from '../../../hooks/index.ts';
 import { createAccessReviewer, withCachedAnswers } from '../../../server/cluster/access.ts';
 import { ApiError } from '../../../server/cluster/apiError.ts';
@@ -22,7 +22,6 @@ interface HookServerOptions {
   clock: Clock;
   access: Access;
   settings: Settings;
-  recorded(event: EventRecord): void;
   /** Called for an error that isn't the request's fault. */
   crashed(path: string, error: Error): void;
 }
@@ -37,7 +36,7 @@ const RETRY_AFTER_SECONDS = 3;
 /** Timeout of a request, as in server/cluster/transport.ts. */
 const TIMEOUT_MS = 4000;
 
-export function hookServer({ clock, access, settings, recorded, crashed }: HookServerOptions): HookServer {
+export function hookServer({ clock, access, settings, crashed }: HookServerOptions): HookServer {
   const transport = transportOver(access, clock);
   // Virtual time has no turns of the event loop.
   const shared = () =>
@@ -47,7 +46,7 @@ export function hookServer({ clock, access, settings, recorded, crashed }: HookS
     );
   const cluster = createReader(transport, shared());
   const sharedReads = shared();
-  const events: EventSink = { record: recorded };
+  const events: EventSink = { record: () => {} };
   const wait = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));
   const reviewer = createAccessReviewer(transport);
   const { metrics } = fakeMetrics();

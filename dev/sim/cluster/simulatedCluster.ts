@@ -1,7 +1,6 @@
 /** The simulated cluster: API server, hook servers, driver and garbage collector on virtual time, and their faults. */
 import { join } from 'node:path';
 import type { AdmissionRequest, AdmissionResponse, UserInfo } from '../../../api/admission.ts';
-import type { EventRecord } from '../../../api/ports.ts';
 import { type Random, randomFrom } from '../../actors/random.ts';
 import { User } from '../../actors/user.ts';
 import type { Access } from '../../client/kubeconfig.ts';
@@ -59,11 +58,8 @@ export class SimulatedCluster {
   readonly writes: AnsweredWrite[] = [];
   /** Called with each write before its client gets the answer. */
   afterWrite: (write: AnsweredWrite) => void = () => {};
-  readonly events: EventRecord[] = [];
   /** Crashes of hooks: no request may cause one. */
   readonly crashes: string[] = [];
-  /** Failed requests of the driver. */
-  readonly problems: string[] = [];
   /** Faults of the processes, by time. */
   readonly faults: [at: number, what: string][] = [];
   readonly random: Random;
@@ -143,7 +139,6 @@ export class SimulatedCluster {
       clock: process.clock,
       access: this.#access(process, userOf('hooks')),
       settings: SETTINGS,
-      recorded: (event) => this.events.push(event),
       crashed: (path, error) => this.crashes.push(`${path}: ${error.stack}`),
     });
     this.#replicas.set(name, { process, server });
@@ -165,10 +160,7 @@ export class SimulatedCluster {
       {
         clock: process.clock,
         hooks: (url, request) => this.#callHook(process, url, request),
-        log: {
-          info: () => {},
-          problem: (message, fields) => this.problems.push(`${message} ${JSON.stringify(fields)}`),
-        },
+        log: { info: () => {}, problem: () => {} },
       },
       signal,
     );
