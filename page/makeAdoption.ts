@@ -4,6 +4,7 @@ import type { FluxObject, ImagePolicy, ImageRepository } from '../api/flux.ts';
 import { HEALTH_CHECKS, KINDS, type KindName, ROLLOUTS } from '../api/kinds.ts';
 import type { AnyObject } from '../api/kubernetes.ts';
 import type { HealthCheck, Rollout } from '../api/types.ts';
+import { applyingKustomization } from '../client/actions/writes/adoptedBake.ts';
 import {
   type Adoption,
   type AdoptionContext,
@@ -13,7 +14,6 @@ import {
   notStartedText,
   rolloutRef,
 } from '../client/actions/writes/adoption.ts';
-import { applyingKustomization } from '../client/actions/writes/bakeHealth.ts';
 import type { WriteRequest } from '../client/actions/writes/plannedWrite.ts';
 import { type KubeClient, unlessRefused } from '../connection/kube/kubeClient.ts';
 import { Problem } from '../connection/kube/problem.ts';

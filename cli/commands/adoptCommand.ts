@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FluxObject } from '../../api/flux.ts';
-import { type Adoption, adopt, boundObject, DEFAULT_BAKE, newObjects } from '../../client/actions/writes/adoption.ts';
+import { DEFAULT_BAKE } from '../../client/actions/writes/adoptedBake.ts';
+import { type Adoption, adopt, boundObject, newObjects } from '../../client/actions/writes/adoption.ts';
 import type { Cluster } from '../../connection/kube/cluster.ts';
 import {
   additionLines,

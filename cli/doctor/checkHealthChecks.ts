@@ -6,7 +6,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { METRIC_PROVIDERS, NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { HealthCheck, MetricProvider } from '../../api/types.ts';
-import { UNREADABLE_FIX } from '../../client/actions/writes/bakeHealth.ts';
+import { UNREADABLE_FIX } from '../../client/actions/writes/adoptedBake.ts';
 import { unreadableReviewer } from '../../connection/read/accessReviews.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef } from '../../core/health/kustomizationCheck.ts';
 import { metricCheckOf } from '../../core/health/prometheus/measurement.ts';

@@ -238,7 +238,7 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
 const KNOWN_ANNOTATIONS = new Set([...UNCOUNTED_ON_FLUX_OBJECTS, BOUND_ROLLOUT, REQUIRED_GATES, SUBSTITUTE]);
 const MAX_UNKNOWN_ANNOTATIONS = 3;
 
-/** Whether an annotation with one of our prefixes means nothing on a Flux object: misspelt, it holds and sets nothing. */
+/** Whether an annotation with our prefixes means nothing on a Flux object: misspelt, it holds and sets nothing. */
 export function isUnknownAnnotation(key: string): boolean {
   const isOurs = key.startsWith(ROLLOUT_PREFIX) || key.startsWith(GATE_PREFIX);
   return isOurs && !KNOWN_ANNOTATIONS.has(key) && !SUBSTITUTE_FROM.test(key);

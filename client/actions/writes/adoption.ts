@@ -7,7 +7,6 @@ import type { FluxObject, ImagePolicy, ImageRepository } from '../../../api/flux
 import { apiVersionOf, KINDS, type KindName } from '../../../api/kinds.ts';
 import type { AnyObject, NamespacedName } from '../../../api/kubernetes.ts';
 import type { HealthCheck, Rollout, RolloutGate } from '../../../api/types.ts';
-import { parseDuration } from '../../../core/kube/duration.ts';
 import { sameJson } from '../../../core/kube/json.ts';
 import { identityOf, labelValue } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';
@@ -16,7 +15,14 @@ import { latestOf, policyRef } from '../../../core/policy/imagePolicy.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
 import { type CommandLine, type TextWithCommands, withCommands } from '../../../core/text/commands.ts';
 import { quote, shell } from '../../../core/text/shell.ts';
-import { type Applier, bakeHealth, waitNotes } from './bakeHealth.ts';
+import {
+  type ApplierHealth,
+  type BakeChoices,
+  type BakeTimes,
+  bakeHealth,
+  bakeOf,
+  hasBakeChoice,
+} from './adoptedBake.ts';
 import {
   createWrite,
   objectTitle,
@@ -34,24 +40,18 @@ export interface AdoptionContext {
   images: ReadonlyMap<string, string>;
   rollouts: readonly Rollout[];
   /** Absent where only the version matters. */
-  health?: { applier: Applier | undefined; healthChecks: readonly HealthCheck[] };
+  health?: ApplierHealth;
 }
 
 /** The user's choices, for values that can't be detected. */
-export interface Choices {
+export interface Choices extends BakeChoices {
   policy?: string | undefined;
   variable?: string | undefined;
   /** The name of the Rollout. */
   rollout?: string | undefined;
   /** The running version. */
   runs?: string | undefined;
-  bakeTime?: string | undefined;
-  deployTimeout?: string | undefined;
-  noBake?: true | undefined;
 }
-
-/** The default bake of a new Rollout. Without a bake, which users must choose, no version is watched and none fails. */
-export const DEFAULT_BAKE = { bakeTime: '10m', deployTimeout: '30m' } as const;
 
 export interface Adoption {
   object: NamespacedName & { kind: 'Kustomization' | 'OCIRepository' };
@@ -104,9 +104,7 @@ export function adopt(object: FluxObject, related: AdoptionContext, choices: Cho
   }
   if (others.length > 0) {
     const variables = matched.map(({ field }) => field.variable).join(', ');
-    return {
-      problem: `${title} has more than one variable with a version (${variables}): name one with --variable.`,
-    };
+    return { problem: `${title} has several variables with a version (${variables}): name one with --variable.` };
   }
   const [policy, ...more] = only.policies;
   if (more.length > 0) {
@@ -116,32 +114,13 @@ export function adopt(object: FluxObject, related: AdoptionContext, choices: Cho
   return newAdoption(object, only.field, policy!, related, choices, bake);
 }
 
-/** The fields `bakeTime` and `deployTimeout` of a new Rollout, or the problem of the user's choices. */
-function bakeOf({
-  bakeTime,
-  deployTimeout,
-  noBake,
-}: Choices): Partial<Record<keyof typeof DEFAULT_BAKE, string>> | { problem: string } {
-  const requested = { '--bake-time': bakeTime, '--deploy-timeout': deployTimeout };
-  for (const [flag, text] of Object.entries(requested)) {
-    if (text === undefined) continue;
-    if (noBake) return { problem: '--no-bake excludes --bake-time and --deploy-timeout.' };
-    if (!parseDuration(text)) {
-      return { problem: `'${text.slice(0, 50)}' is not a duration for ${flag}: write 90s, 10m or 1h30m.` };
-    }
-  }
-  return noBake
-    ? {}
-    : { bakeTime: bakeTime ?? DEFAULT_BAKE.bakeTime, deployTimeout: deployTimeout ?? DEFAULT_BAKE.deployTimeout };
-}
-
 function newAdoption(
   object: FluxObject,
   { variable, value }: Field,
   policy: ImagePolicy,
   { rollouts, health }: AdoptionContext,
   choices: Choices,
-  bake: object,
+  bake: BakeTimes,
 ): Adoption | { problem: string } {
   const ref = identityOf(object);
   const policyName = policy.metadata.name ?? '';
@@ -149,7 +128,8 @@ function newAdoption(
     choices.rollout ? each.metadata.name === choices.rollout : policyRef(each)?.name === policyName,
   );
   const rolloutName = existing?.metadata.name ?? choices.rollout ?? policyName;
-  const title = objectTitle('Rollout', { ...ref, name: rolloutName });
+  const rolloutKey = { ...ref, name: rolloutName };
+  const title = objectTitle('Rollout', rolloutKey);
   const deployed = existing?.status?.history?.[0]?.version.tag ?? existing?.spec?.initialVersion;
   if (existing && deployed !== value) {
     return {
@@ -158,14 +138,10 @@ function newAdoption(
   }
   const latest = latestOf(policy)?.tag;
   const isAhead = !existing && latest !== value;
-  const isRebaked = existing && (choices.bakeTime || choices.deployTimeout || choices.noBake);
-  const rolloutKey = { namespace: ref.namespace, name: rolloutName };
-  const watches = !existing && !choices.noBake && bakeHealth(rolloutKey, health?.applier, health?.healthChecks ?? []);
-  const healthCheck = watches ? watches.healthCheck : undefined;
+  const { healthCheck, notes } = existing
+    ? { notes: hasBakeChoice(choices) ? [{ text: `${title} exists already: its bake stays as it is` }] : [] }
+    : bakeHealth(rolloutKey, bake, health);
   const selector = healthCheck && { healthCheckSelector: { selector: { matchLabels: healthCheck.metadata.labels } } };
-  const bakeNotes = isRebaked
-    ? [{ text: `${title} exists already: its bake stays as it is` }]
-    : waitNotes(!existing && choices.noBake ? health?.applier : undefined);
   return {
     object: { kind: object.kind as Adoption['object']['kind'], ...ref },
     rolloutName,
@@ -177,7 +153,7 @@ function newAdoption(
       variable === undefined
         ? { [BOUND_ROLLOUT]: rolloutName }
         : { [`rollout.kuberik.com/substitute.${variable}.from`]: rolloutName },
-    notes: [...(watches ? watches.notes : bakeNotes), ...notesOf(object, variable, latest, isAhead, rolloutName)],
+    notes: [...notes, ...notesOf(object, variable, latest, isAhead, rolloutName)],
   };
 }
 

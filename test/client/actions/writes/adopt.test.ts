@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxObject, ImagePolicy } from '../../../../api/flux.ts';
+import { applyingKustomization } from '../../../../client/actions/writes/adoptedBake.ts';
 import {
   type Adoption,
   type AdoptionContext,
   adopt,
   type Choices,
 } from '../../../../client/actions/writes/adoption.ts';
-import { applyingKustomization } from '../../../../client/actions/writes/bakeHealth.ts';
 import { fullText } from '../../../../core/text/commands.ts';
 import { objectOf } from '../../../support/objects.ts';
 
@@ -224,7 +224,7 @@ describe('a Kustomization', () => {
       kustomization({ A: '1.4.0', B: '1.4.0' }),
       CHECKOUT,
       {},
-      /more than one variable .* \(A, B\): name one with --variable/,
+      /several variables .* \(A, B\): name one with --variable/,
     ],
     [
       'two policies',

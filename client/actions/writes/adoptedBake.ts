@@ -1,18 +1,54 @@
-/** The HealthCheck that an adopted application's bakes watch: the objects that its Kustomization has applied. */
+/**
+ * The bakes of an adopted application: their times, and the HealthCheck that they watch, of what its Kustomization has
+ * applied.
+ */
 import { HEALTHCHECK_KUSTOMIZATION } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { NamespacedName } from '../../../api/kubernetes.ts';
 import type { HealthCheck } from '../../../api/types.ts';
 import { KUSTOMIZATION_CLASS } from '../../../core/health/kustomizationCheck.ts';
+import { parseDuration } from '../../../core/kube/duration.ts';
 import { identityOf, labelValue } from '../../../core/kube/names.ts';
 import type { TextWithCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { shell } from '../../../core/text/shell.ts';
 import { objectTitle } from './plannedWrite.ts';
 
+/** The user's choices for the bake. */
+export interface BakeChoices {
+  bakeTime?: string | undefined;
+  deployTimeout?: string | undefined;
+  noBake?: true | undefined;
+}
+
+/** The default bake of a new Rollout. Without a bake, which users must choose, no version is watched and none fails. */
+export const DEFAULT_BAKE = { bakeTime: '10m', deployTimeout: '30m' } as const;
+
+/** The times of a Rollout's bake; empty without one. */
+export type BakeTimes = Partial<Record<keyof typeof DEFAULT_BAKE, string>>;
+
+/** The fields `bakeTime` and `deployTimeout` of a new Rollout, or the problem of the user's choices. */
+export function bakeOf({ bakeTime, deployTimeout, noBake }: BakeChoices): BakeTimes | { problem: string } {
+  const requested = { '--bake-time': bakeTime, '--deploy-timeout': deployTimeout };
+  for (const [flag, text] of Object.entries(requested)) {
+    if (text === undefined) continue;
+    if (noBake) return { problem: '--no-bake excludes --bake-time and --deploy-timeout.' };
+    if (!parseDuration(text)) {
+      return { problem: `'${text.slice(0, 50)}' is not a duration for ${flag}: write 90s, 10m or 1h30m.` };
+    }
+  }
+  return noBake
+    ? {}
+    : { bakeTime: bakeTime ?? DEFAULT_BAKE.bakeTime, deployTimeout: deployTimeout ?? DEFAULT_BAKE.deployTimeout };
+}
+
+export function hasBakeChoice({ bakeTime, deployTimeout, noBake }: BakeChoices): boolean {
+  return Boolean(bakeTime || deployTimeout || noBake);
+}
+
 export const UNREADABLE_FIX =
-  'use a component health-of-…, or a ClusterRole of your own for these kinds: docs/healthchecks.md, Class kustomization';
+  'use a component health-of-…, or a ClusterRole of your own: docs/healthchecks.md, Class kustomization';
 
 /** The Kustomization that applies the application. */
 export interface Applier {
@@ -36,7 +72,15 @@ export function applyingKustomization(
   return found.length === 1 ? found[0] : undefined;
 }
 
-export interface BakeHealth {
+/** What is known about the health of the application. */
+export interface ApplierHealth {
+  /** undefined if no Kustomization applies it, or several do. */
+  applier: Applier | undefined;
+  /** Those of the namespace. */
+  healthChecks: readonly HealthCheck[];
+}
+
+interface BakeHealth {
   /** The HealthCheck to create, and the selection of the Rollout; absent if no HealthCheck would work. */
   healthCheck?: HealthCheck;
   notes: TextWithCommands[];
@@ -45,16 +89,17 @@ export interface BakeHealth {
 /** The health that the bakes of a new Rollout watch. */
 export function bakeHealth(
   rollout: NamespacedName,
-  applier: Applier | undefined,
-  existing: readonly HealthCheck[],
+  { bakeTime }: BakeTimes,
+  { applier, healthChecks }: ApplierHealth = { applier: undefined, healthChecks: [] },
 ): BakeHealth {
+  if (bakeTime === undefined) return { notes: waitNotes(applier) };
   const title = objectTitle('Rollout', rollout);
   const none = (why: string) => ({ notes: [{ text: `Bakes of ${title} check no health: ${why}` }] });
   const advice = 'create HealthChecks, and select them by spec.healthCheckSelector (docs/healthchecks.md)';
   if (!applier) return none(advice);
   const { kustomization, unreadable } = applier;
   const healthCheck = newHealthCheck(rollout, identityOf(kustomization).name);
-  if (existing.some((each) => each.metadata.name === rollout.name && !isSame(each, healthCheck)))
+  if (healthChecks.some((each) => each.metadata.name === rollout.name && !isSame(each, healthCheck)))
     return none(
       `HealthCheck ${rollout.name} exists already, with other labels or of another class. Correct it, or ${advice}`,
     );
@@ -72,7 +117,7 @@ export function bakeHealth(
 }
 
 /** The note for a Rollout without a bake, if Flux's own health checks are enough. */
-export function waitNotes(applier: Applier | undefined): TextWithCommands[] {
+function waitNotes(applier: Applier | undefined): TextWithCommands[] {
   const { wait } = (applier?.kustomization.spec ?? {}) as { wait?: boolean };
   if (!applier || !wait) return [];
   const title = objectTitle('Kustomization', identityOf(applier.kustomization));
