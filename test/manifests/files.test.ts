@@ -41,10 +41,10 @@ describe('the installation', () => {
     expect(deployment.spec.template.spec.containers[0].image).toMatch(/^rollout-hooks:\d+\.\d+\.\d+$/);
   });
 
-  it('is evicted late, by a priority class that its namespace has a quota for', () => {
-    const { priorityClassName } = objectIn('app/deployment.yaml').spec.template.spec;
+  it.each(['app', 'metacontroller/bundled'])('%s is evicted late: its priority class has a quota', (folder) => {
+    const { priorityClassName } = objectIn(`${folder}/deployment.yaml`).spec.template.spec;
     expect(priorityClassName).toBe('system-cluster-critical');
-    const [scope] = objectIn('app/resource-quota.yaml').spec.scopeSelector.matchExpressions;
+    const [scope] = objectIn(`${folder}/resource-quota.yaml`).spec.scopeSelector.matchExpressions;
     expect(scope).toEqual({ scopeName: 'PriorityClass', operator: 'In', values: [priorityClassName] });
   });
 
