@@ -12,9 +12,10 @@ export function imageByDigest(image: string): { name: string; digest: string } {
 
 /**
  * Writes manifests/ with the image into the new folder `out`, so that a Flux object needs only the artifact's URL.
+ * @param base the address of this repository at the release, with a slash at the end, for the alerts' `runbook_url`
  * @throws if the folder exists
  */
-export function writeArtifact(out: string, image: string): void {
+export function writeArtifact(out: string, image: string, base: string): void {
   const { name, digest } = imageByDigest(image);
   if (existsSync(out)) throw new Error(`${out} exists`);
   cpSync(join(REPOSITORY, 'manifests'), out, { recursive: true });
@@ -22,7 +23,9 @@ export function writeArtifact(out: string, image: string): void {
     if (!file.endsWith('.yaml')) continue;
     const text = readFileSync(join(out, file), 'utf8');
     // Deployment and Jobs. In `oci://…/rollout-hooks-manifests:0.1.0` it is another name.
-    const changed = text.replace(/(?<=[\s"])rollout-hooks:\d+\.\d+\.\d+(?=["\s])/g, () => `${name}@${digest}`);
+    const changed = text
+      .replace(/(?<=[\s"])rollout-hooks:\d+\.\d+\.\d+(?=["\s])/g, () => `${name}@${digest}`)
+      .replace(/(?<=runbook_url: )(?=docs\/)/g, () => base);
     if (changed !== text) writeFileSync(join(out, file), changed);
   }
 }

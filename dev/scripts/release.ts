@@ -107,8 +107,10 @@ function commands(): Command {
     .description('a kustomization of manifests/, rendered with that image')
     .action(async (folder, image) => print(await bundle(folder, image)));
   release
-    .command('artifact <folder> <image@digest>')
-    .description('writes manifests/ with that image into the folder, to push as an OCI artifact')
+    .command('artifact <folder> <image@digest> <base>')
+    .description(
+      'writes manifests/ with that image, and that base of runbook_url, into the folder, to push as an OCI artifact',
+    )
     .action(writeArtifact);
   release
     .command('executable <platform...>')

@@ -38,7 +38,7 @@ describe('runbooks', () => {
   );
 
   it.each(ALERTS.map(({ alert, annotations }) => [alert, annotations]))('%s names its own', (alert, annotations) => {
-    expect(annotations.runbook).toBe(`docs/runbooks.md#${alert.toLowerCase()}`);
+    expect(annotations.runbook_url).toBe(`docs/runbooks.md#${alert.toLowerCase()}`);
     expect(annotations.summary && annotations.description).toBeTruthy();
   });
 });

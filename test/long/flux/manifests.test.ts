@@ -23,7 +23,7 @@ const objects: AnyObject[] = parseAllDocuments(example).map((document) => docume
 
 beforeAll(async () => {
   const out = join(folder, 'out');
-  writeArtifact(out, IMAGE);
+  writeArtifact(out, IMAGE, 'https://git.example/');
   const files = readdirSync(out, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))

@@ -8,7 +8,7 @@ export interface Alert {
   alert: string;
   expr: string;
   labels: { severity: string };
-  annotations: { summary: string; description: string; runbook: string };
+  annotations: { summary: string; description: string; runbook_url: string };
 }
 
 /** The alerts as a rules file. */
