@@ -49,7 +49,7 @@ export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, no
       ignored.push(request);
     } else {
       const { reason, ...bare } = request;
-      requests = addRequest(requests, { ...(isForeign(request) ? bare : request), by }, now);
+      requests = addRequest(requests, { ...(isForeign(request) ? bare : request), by }, gate, now);
       accepted.push(request);
     }
   }
@@ -131,10 +131,13 @@ function isHandled({ action, at }: GateRequest, { planned, handled, seen }: Gate
 }
 
 /** The requests with a new one, which takes effect at its time. */
-function addRequest(requests: GateRequests, request: GateRequest, now: EpochMs): GateRequests {
+function addRequest(requests: GateRequests, request: GateRequest, { spec }: Gate, now: EpochMs): GateRequests {
   const { current, handled, seen } = withDueRequest(requests, now);
   if (request.at > now + CLOCK_TOLERANCE_MS) return { current, planned: request, handled, seen };
-  return { current: request, handled: { ...handled, [request.action]: request.at }, seen };
+  // It only ends an opening: the default, not the request, keeps the Gate closed.
+  const endsAtOnce = request.action === 'close' && spec.default === 'closed' && !spec.schedule;
+  const effective: GateRequest = endsAtOnce ? { ...request, hasEnded: true } : request;
+  return { current: effective, handled: { ...handled, [request.action]: request.at }, seen };
 }
 
 /**

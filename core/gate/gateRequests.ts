@@ -39,7 +39,7 @@ export interface GateRequest {
   reason?: string;
   /** The one version that the opening is for. */
   for?: string;
-  /** Its effect had ended when the spec was changed: a later default, window or schedule doesn't bring it back. */
+  /** Its effect has ended: a later default, window or schedule doesn't bring it back. */
   hasEnded?: true;
 }
 

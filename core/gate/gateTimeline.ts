@@ -122,14 +122,16 @@ function closureOf({ requests, ...rest }: Timeline, now: EpochMs): string | unde
 }
 
 /**
- * Whether the newest request has no effect, now or later. False with an invalid window, because the end of the request
- * is unknown.
+ * Whether the effect of the newest request has ended. A closure that the default has made superfluous still counts,
+ * because it lasts until a user opens the Gate. So does any request with an invalid window, whose end is unknown.
  */
 export function hasEnded(gate: Gate, now: EpochMs): boolean {
   const { timeline } = timelineOf(gate, now);
-  const { current } = timeline.requests;
+  const { window, requests } = timeline;
   if (windowProblems(gate).length > 0) return false;
-  return !current || overrideOf(timeline, current).to <= now;
+  if (requests.current?.action !== 'close')
+    return !requests.current || overrideOf(timeline, requests.current).to <= now;
+  return window !== undefined && addWindow(requests.current.at, window) <= now;
 }
 
 // The state of a Gate at each instant: a request comes before the calendar, and the calendar before the default.

@@ -9,6 +9,7 @@ interface GateSpec {
 export interface Request {
   action: 'open' | 'close';
   at: number;
+  hasEnded?: boolean;
 }
 
 /** "Clocks differ." */
@@ -32,7 +33,8 @@ export class ReferenceGate {
       if (request.at > now + TOLERANCE_MS) {
         this.planned = request;
       } else {
-        this.current = request;
+        const isSuperfluous = request.action === 'close' && this.spec.default === 'closed';
+        this.current = { ...request, hasEnded: isSuperfluous };
         // "A newer request calls it off."
         this.planned = undefined;
       }
@@ -43,7 +45,10 @@ export class ReferenceGate {
   change(spec: GateSpec, now: number): void {
     this.settle(now);
     const isOther = JSON.stringify(spec) !== JSON.stringify(this.spec);
-    if (isOther && this.current && this.endOf(this.current) <= now) this.current = undefined;
+    // "A closure lasts until a user opens the Gate", also if the default is closed too for a while.
+    const end =
+      this.current && (this.current.action === 'open' ? this.endOf(this.current) : this.windowEnd(this.current));
+    if (isOther && end !== undefined && end <= now) this.current = undefined;
     this.spec = spec;
   }
 
@@ -71,10 +76,15 @@ export class ReferenceGate {
     this.planned = undefined;
   }
 
-  private endOf({ action, at }: Request): number {
+  private windowEnd({ at, hasEnded }: Request): number {
+    if (hasEnded) return at;
     const { window } = this.spec;
-    // "Closed at once", "open at once": nothing is left of either request.
-    if ((action === 'open') === (this.spec.default === 'opened')) return at;
     return window === undefined ? Number.POSITIVE_INFINITY : at + Math.ceil(durationMs(window)! / 1000) * 1000;
+  }
+
+  private endOf(request: Request): number {
+    // "Closed at once", "open at once": nothing is left of either request.
+    if ((request.action === 'open') === (this.spec.default === 'opened')) return request.at;
+    return this.windowEnd(request);
   }
 }
