@@ -100,8 +100,6 @@ async function readClosedGatesAndBindings(
 
 // A bypass of closed Gates, or the denial of one.
 
-type HoldingGate = Pick<GateResult, 'key' | 'ref'>;
-
 /** An object beyond a limit may be held by any Gate. */
 const ALL_GATES: NamespacedName = { namespace: '', name: '' };
 
@@ -110,7 +108,7 @@ const ALL_GATES: NamespacedName = { namespace: '', name: '' };
  * closed.
  */
 export async function reviewBypass(
-  closed: readonly HoldingGate[],
+  closed: readonly GateResult[],
   reason: string | undefined,
   { userInfo }: AdmissionRequest,
   { settings, access }: WebhookCall,
@@ -124,7 +122,7 @@ export async function reviewBypass(
     access.may(userInfo, { verb: 'bypass', group, resource, ...ref }),
   );
   const lacking = closed.filter((_, i) => !may[i]);
-  const keys = (gates: readonly HoldingGate[]) => gates.map(({ key }) => key);
+  const keys = (gates: readonly GateResult[]) => gates.map(({ key }) => key);
   if (lacking.length === 0) return { granted: true, gates: keys(closed), reason };
   const which = lacking.every(({ ref }) => ref)
     ? `${lacking.length > 1 ? 'Gates' : 'Gate'} ${firstFew(keys(lacking))}`
@@ -140,7 +138,7 @@ export async function reviewBypass(
  */
 export async function bypassOrDeny(
   object: AnyObject,
-  closed: readonly HoldingGate[],
+  closed: readonly GateResult[],
   denial: Denial,
   request: AdmissionRequest,
   call: WebhookCall,

@@ -77,7 +77,7 @@ const BYPASS_WHEN = {
 export function bypassText(
   bypass: Bypass | undefined,
   when: keyof typeof BYPASS_WHEN,
-  closed: readonly Pick<GateResult, 'ref'>[],
+  closed: readonly GateResult[],
 ): string {
   if (bypass && !bypass.granted) return `Bypass denied: ${bypass.why}.`;
   const them = closed.length > 1 ? 'them' : 'it';

@@ -84,7 +84,8 @@ describe('conditions and Events', () => {
     },
     webhooks: {
       tables: ['events Gate'],
-      words: 'Warning Gate Gates Forbidden RequestEntityTooLarge TooManyRequests AdmissionReview Kustomization',
+      words:
+        'Warning Gate Gates RolloutGate Forbidden RequestEntityTooLarge TooManyRequests AdmissionReview Kustomization',
     },
   };
   const reasonsIn = (rows: Row[]) => rows.map(({ reason }) => codeIn(reason));

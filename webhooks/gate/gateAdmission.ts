@@ -6,21 +6,21 @@
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { ACCEPTED_REQUEST, APPROVALS, REASON, SCHEDULED_BY, USED_CALLS } from '../../api/annotations.ts';
 import { FLUX_BINDINGS, KINDS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
-import type { ObjectName } from '../../api/kubernetes.ts';
+import type { EpochMs, ObjectName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { involvedObjectsOf } from '../../core/binding/involvedObjects.ts';
 import { acceptRequests } from '../../core/gate/acceptRequests.ts';
 import { freshReason, recordReason } from '../../core/gate/bypassReason.ts';
+import { closedOf, evaluateGates, type GateResult } from '../../core/gate/evaluateGates.ts';
 import { gateProblems } from '../../core/gate/gateProblems.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, requirerText, selectsLabels } from '../../core/gate/gateSelection.ts';
-import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { gateWarnings } from '../../core/gate/gateWarnings.ts';
 import { requirersBlockingDeletion } from '../../core/gate/requirers.ts';
 import { annotate, annotateAll, labelAll } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { sameJson } from '../../core/kube/json.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
+import { byRefKey, identityOf, refKey } from '../../core/kube/names.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/users.ts';
 import { openGateCommand } from '../../core/objectGates/gateTexts.ts';
@@ -78,11 +78,13 @@ async function grantsDeletionOrOwner(
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<boolean> {
-  const reason = freshReason(gate, old);
-  if (!old || reason === undefined || evaluateGate(old, call.now).opened) return false;
-  const ref = identityOf(old);
-  const bypass = await reviewBypass([{ key: refKey(ref), ref }], reason, request, call);
-  return bypass?.granted ?? false;
+  const closed = old ? closedResults(old, call.now) : [];
+  return (await reviewBypass(closed, freshReason(gate, old), request, call))?.granted ?? false;
+}
+
+/** The evaluated Gate; none if it is open. */
+function closedResults(gate: Gate, now: EpochMs): GateResult[] {
+  return closedOf(evaluateGates([identityOf(gate)], byRefKey([gate]), now));
 }
 
 export async function validateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
@@ -165,26 +167,25 @@ async function decideDeletionOrOwner(
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
-  const { opened, message, opensByRequest } = evaluateGate(gate, call.now);
-  if (opened) return allowed();
+  const [closed] = closedResults(gate, call.now);
+  if (!closed) return allowed();
   const ref = identityOf(stored);
   const { blocking, othersNaming } = await readRequirers(stored, ref.namespace, call);
   const held = blocking.map(requirerText).sort();
   const isDeleted = request.operation === 'DELETE';
   if (held.length === 0) return allowed(othersNaming === 0 ? [] : [strandedWarning(othersNaming, isDeleted)]);
   // An approval only lets a version through, and doesn't release the object.
-  const [first, commands] = opensByRequest
+  const [first, commands] = closed.opensByRequest
     ? ['Open it first.', [openGateCommand(ref)]]
     : [APPROVALS_BEFORE_DELETION, []];
-  const name = `Gate '${refKey(ref)}'`;
+  const name = `Gate '${closed.key}'`;
   const denial = isDeleted
     ? `${name} cannot be deleted`
     : `${name} cannot get an owner reference, because the garbage collector could then delete it`;
   const text =
-    `${denial}: it is closed (${message}) and holds ${firstFew(held, MAX_OBJECTS_IN_DENIAL)}. ` +
+    `${denial}: it is closed (${closed.message}) and holds ${firstFew(held, MAX_OBJECTS_IN_DENIAL)}. ` +
     `Its deletion would release the objects that it selects. Objects that name it would stay held. ${first}`;
-  const gates = [{ key: refKey(ref), ref }];
-  return bypassOrDeny(gate, gates, { reason: 'gate_closed', text, todo: { commands } }, request, call);
+  return bypassOrDeny(gate, [closed], { reason: 'gate_closed', text, todo: { commands } }, request, call);
 }
 
 /** The Warning about objects of other namespaces that name the Gate: they stay held. */

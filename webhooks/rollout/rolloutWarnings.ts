@@ -119,9 +119,7 @@ async function absentGateWarnings(rollout: Rollout, before: Rollout | undefined,
   const refs = without(gatesNamedBy(rollout), before ? gatesNamedBy(before) : []);
   const closed = await readClosedGates({ refs }, call);
   const absent = closed.filter(({ isMissing }) => isMissing).slice(0, MAX_GATES_IN_WARNINGS);
-  return absent.map(
-    ({ key }) => `spec.gates: Gate '${key}' does not exist and counts as closed: create it, or remove the name`,
-  );
+  return absent.map(({ message }) => `spec.gates: ${message}`);
 }
 
 /** The Warning for a manual deployment that closed Gates block. */
