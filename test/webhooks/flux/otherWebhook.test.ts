@@ -22,9 +22,9 @@ async function store(
   { before = unchanged, after = unchanged }: { before?: Change; after?: Change },
 ): Promise<AnyObject> {
   const { call } = fakeWebhookCall({ now: NOW, objects: gates });
-  const request = requestOf({ ...write, object: before(write.object) });
+  const request = requestOf(write);
   const answer = (path: string, each: typeof request) => responseOf(path.replace('/admission/', ''), each, call);
-  const object = (await mutate(request, answer, unchanged, after))!;
+  const object = (await mutate(request, answer, unchanged, (each, isFirst) => (isFirst ? before : after)(each)))!;
   await validate({ ...request, object }, answer);
   return object;
 }
