@@ -14,7 +14,6 @@ import { isApplyBy } from '../../core/kube/writers.ts';
 import { isSetByGit } from '../../core/managedField/deployment.ts';
 import { fieldPath, managedFieldsOf, rolloutsOfObject } from '../../core/managedField/managedFields.ts';
 import { applierOf } from '../../core/suspension/applier.ts';
-import { countOf } from '../../core/text/count.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
 import { type Check, type Finding, fine, problem, reader } from './finding.ts';
 
@@ -22,10 +21,12 @@ const ABOUT = 'Flux objects';
 
 export const checkFluxObjects: Check = async (inputs) => {
   const { list, kind, notes } = reader(inputs, ABOUT);
-  const { namespace } = inputs;
+  const { client, namespace } = inputs;
+  // Users without rights may not list a kind that is not served either.
+  const hasProviders = (await client.resources(INPUT_PROVIDERS.apiVersion)).length > 0;
   const [rollouts, providers, ...lists] = await Promise.all([
     kind<Rollout>('Rollout'),
-    list<AnyObject>({ ...INPUT_PROVIDERS, namespace }),
+    hasProviders ? list<AnyObject>({ ...INPUT_PROVIDERS, namespace }) : [],
     ...GOVERNED_KINDS.map(({ kind: name }) => kind<FluxObject>(name)),
   ]);
   const objects = lists.flatMap((found, i) =>
@@ -63,7 +64,7 @@ export function unboundFindings(
   );
   if (unbound.length === 0) return [];
   const names = firstFew(unbound.map((each) => refKey(identityOf(each))));
-  const text = `${countOf(unbound.length, 'Rollout')} with no bound object, so their versions are deployed nowhere: ${names}`;
+  const text = `No Flux object is bound to these Rollouts, so none gets their versions: ${names}`;
   return [problem(ABOUT, text, 'annotate the object that gets the version: docs/rollouts.md, Bind Flux objects')];
 }
 
@@ -116,7 +117,7 @@ export function managedFieldFindings(
     `${name} gets its version from Git (spec.writeBack), but spec.ignore of Kustomization ${applier} keeps the old one`;
   return [
     ...blocked.map(({ name, applier }) =>
-      problem('Fields', blockedText(name, applier), 'remove the path of the version from spec.ignore'),
+      problem(ABOUT, blockedText(name, applier), 'remove the path of the version from spec.ignore'),
     ),
     ...resetFinding(fields.filter(({ isOfGit }) => !isOfGit)),
   ];
@@ -132,12 +133,12 @@ function applyManagers(object: FluxObject, path: readonly string[]): string[] {
 function resetFinding(fields: readonly { name: string; managers: readonly string[] }[]): Finding[] {
   if (fields.length === 0) return [];
   const reset = fields.filter(({ managers }) => managers.length > 0);
-  if (reset.length === 0) return [fine('Fields', 'no version would be reset if admission were removed')];
+  if (reset.length === 0) return [fine(ABOUT, 'no version would be reset if admission were removed')];
   const names = [...new Set(reset.map(({ name, managers }) => `${name} (${managers.join(', ')})`))];
   const all = new Set(fields.map(({ name }) => name)).size;
-  const what = `an apply sets the version of ${names.length} of ${all} objects, and would reset it if admission were removed`;
-  const help = 'to prevent that, remove the value from the applied manifest, or set spec.ignore (docs/adopt.md)';
-  return [fine('Fields', `${what}: ${firstFew(names)}; ${help}`)];
+  const what = `${names.length} of ${all} objects would get the version of an apply if admission were removed`;
+  const help = 'to prevent that, remove the value from the manifest, or set spec.ignore (docs/adopt.md)';
+  return [fine(ABOUT, `${what}: ${firstFew(names)}; ${help}`)];
 }
 
 /** Whether a rule applies to the object. Patterns and selectors, which only Flux evaluates, count as a match. */

@@ -61,7 +61,7 @@ describe('a Rollout that no Flux object is bound to', () => {
   ])('%s', (_, objects, providers, spec, isFound) => {
     const found = unboundFindings([web(spec)], objects as never, providers as never);
     expect(found).toMatchObject(
-      isFound ? [{ text: '1 Rollout with no bound object, so their versions are deployed nowhere: shop/web' }] : [],
+      isFound ? [{ text: 'No Flux object is bound to these Rollouts, so none gets their versions: shop/web' }] : [],
     );
   });
 });
@@ -69,7 +69,10 @@ describe('a Rollout that no Flux object is bound to', () => {
 it('an annotation with our prefix that means nothing on a Flux object is a finding', async () => {
   const annotations = { 'gate.fluxcd.io/gate': 'freeze', 'gate.fluxcd.io/gates': 'freeze', team: 'a' };
   const bucket = objectOf('Bucket', { metadata: { namespace: 'shop', name: 'b', annotations }, spec: {} } as never);
-  const client = { list: async ({ resource }: { resource: string }) => (resource === 'buckets' ? [bucket] : []) };
+  const client = {
+    list: async ({ resource }: { resource: string }) => (resource === 'buckets' ? [bucket] : []),
+    resources: async () => [],
+  };
   expect(await checkFluxObjects({ client } as never)).toMatchObject([
     { level: 'problem', text: 'Bucket shop/b has annotations that have no effect: gate.fluxcd.io/gate' },
   ]);
@@ -166,7 +169,7 @@ describe('an object whose version a Rollout sets, applied by a Kustomization', (
   const paths = ['/spec/postBuild/substitute/APP', '/spec/suspend'];
   const KEPT = 'no version would be reset';
   const reset = (manager: string) =>
-    `an apply sets the version of 1 of 1 objects, and would reset it if admission were removed: Kustomization shop/web (${manager});`;
+    `1 of 1 objects would get the version of an apply if admission were removed: Kustomization shop/web (${manager});`;
   const byFlux = reset('kustomize-controller');
 
   it.each<[string, object[], string, object?]>([

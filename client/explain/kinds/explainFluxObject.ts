@@ -5,6 +5,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import { governedKindOf } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, Gate, Rollout } from '../../../api/types.ts';
+import { isUnknownAnnotation } from '../../../core/admission/fluxWrite.ts';
 import {
   closedOf,
   closedText,
@@ -20,6 +21,7 @@ import { deploymentText, parseDeployments } from '../../../core/managedField/dep
 import { evaluateRecordedGates, recordedRefs } from '../../../core/objectGates/objectGates.ts';
 import { readState } from '../../../core/objectGates/objectState.ts';
 import { applierWaitText } from '../../../core/suspension/applier.ts';
+import { firstFew } from '../../../core/text/firstFew.ts';
 import { fluxActions } from '../../actions/gateActions.ts';
 import { possibleActions } from '../../actions/offer.ts';
 import { type Cause, causeIf, type Next, type ObjectRef, objectRef } from '../application.ts';
@@ -81,11 +83,17 @@ export function explainFluxObject(
       (held && HEADLINES[held]) ??
       (failure ? `failed: ${failure.reason}` : causes.length > 0 ? 'not held; still reconciling' : 'not held'),
     state: failure ? 'failed' : held ? 'held' : causes.length > 0 ? 'underWay' : 'free',
-    causes: causes.length > 0 ? causes : [unexplained(name, held)],
+    causes: [...(causes.length > 0 ? causes : [unexplained(name, held)]), ...unknownAnnotationCauses(object)],
     ...(next && { next }),
     actions: possibleActions(fluxActions(object, ref, closed, gates, isSuspended && !isOurs), now),
     unread: unreadTexts(unread),
   };
+}
+
+function unknownAnnotationCauses({ metadata }: FluxObject): Cause[] {
+  const unknown = Object.keys(metadata.annotations ?? {}).filter(isUnknownAnnotation);
+  if (unknown.length === 0) return [];
+  return [{ code: 'UnknownAnnotation', text: `Unknown annotations have no effect: ${firstFew(unknown, 3)}` }];
 }
 
 function unexplained(name: string, held: Hold | undefined): Cause {

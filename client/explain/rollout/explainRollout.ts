@@ -81,6 +81,7 @@ export function explainRollout(rollout: Rollout, related: RelatedObjects, now: E
     ...failureCauses(rollout, failure, known),
     ...notSetCauses(rollout, related, now),
     ...staleCauses(rollout, now),
+    ...(state === 'done' ? unboundCauses(rollout, bound, related) : []),
   ];
   const next = nextOf(rollout, closed, steps, waiting?.version);
   return {
@@ -113,6 +114,12 @@ function notSetCauses(rollout: Rollout, { objects }: RelatedObjects, now: EpochM
   const { name = '', namespace } = rollout.metadata;
   const own = objectsOfRollout(name, objects).filter(({ metadata }) => metadata.namespace === namespace);
   return own.flatMap((object) => causeIf('NotSet', notSetText(object, rollout, now)));
+}
+
+function unboundCauses({ spec }: Rollout, bound: readonly FluxBinding[], { unread }: RelatedObjects): Cause[] {
+  const isKnown = unread.every(({ kind }) => kind !== 'FluxBinding');
+  if (bound.length > 0 || !isKnown || spec?.releaseConfigMap) return [];
+  return [{ code: 'NothingBound', text: 'No Flux object is bound to it, so none gets its version' }];
 }
 
 function stepsOf(
@@ -221,7 +228,7 @@ function failureOf(rollout: Rollout, steps: readonly Step[]): FailureView | unde
 /** The causes about failed HealthChecks and the last good version. `known`: the other causes. */
 function failureCauses({ status }: Rollout, failure: FailureView | undefined, known: readonly Cause[]): Cause[] {
   if (!failure) return [];
-  const { failedHealthChecks = [], version } = status!.history![0] as HistoryEntry;
+  const { failedHealthChecks = [] } = status!.history![0] as HistoryEntry;
   // Condition DeploymentBlocked quotes the first unhealthy HealthCheck.
   const quoted = known.some(({ code }) => code === 'UnhealthyHealthChecks')
     ? status?.blockers?.find(({ type }) => type === 'Health')?.object
@@ -231,7 +238,8 @@ function failureCauses({ status }: Rollout, failure: FailureView | undefined, kn
     .filter(({ namespace, name, message }) => message && !isQuoted(namespace, name))
     .map(({ namespace, name, message }) => ({
       code: 'HealthCheckFailed',
-      text: `HealthCheck ${namespace}/${name} failed ${version.tag}: ${withoutCommands(message!)}`,
+      // At deployTimeout it may only have been Pending.
+      text: `HealthCheck ${namespace}/${name} was not Healthy: ${withoutCommands(message!)}`,
     }));
   const { lastGood, lastGoodId } = failure;
   const good =

@@ -212,3 +212,14 @@ describe('of which Flux reports a failure', () => {
     expect(explainRollout(app, around, 0).unread).toEqual([]);
   });
 });
+
+it.each<[string, object, Partial<typeof NO_RELATED>, boolean]>([
+  ['reports that no Flux object is bound', {}, {}, true],
+  ['does not if one is', {}, { bindings: [binding(2, 'True', 'applied')] }, false],
+  ['does not if that could not be read', {}, { unread: [{ kind: 'FluxBinding', why: 'x' }] }, false],
+  ['does not if a ConfigMap has its version', { releaseConfigMap: { name: 'release' } }, {}, false],
+])('a Rollout that has deployed %s', (_, spec, related, isReported) => {
+  const deployed = { ...app, spec: { ...app.spec!, ...spec } };
+  const { causes } = explainRollout(deployed, { ...NO_RELATED, ...related }, Date.parse('2026-03-04T09:00:00Z'));
+  expect(causes.map(({ code }) => code)).toEqual(isReported ? ['NothingBound'] : []);
+});

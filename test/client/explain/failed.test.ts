@@ -73,7 +73,7 @@ it('has the reports of the failed HealthChecks, and the last version that Succee
   const { causes, failure } = explained(failed());
   expect(causes.map(({ text }) => text)).toEqual([
     'Bake of 1.2.0 failed',
-    `HealthCheck shop/web failed 1.2.0: ${MESSAGE}`,
+    `HealthCheck shop/web was not Healthy: ${MESSAGE}`,
     '1.1.0 is the last version that succeeded (deployment 2)',
   ]);
   expect(failure).toEqual({ lastGood: '1.1.0', lastGoodId: 2, rollbackTo: '1.1.0', unblocks: false });
