@@ -12,6 +12,7 @@ import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { isServiceAccount } from '../kube/users.ts';
 import { LIMITS } from '../limits.ts';
 import { MAX_USER } from '../record/record.ts';
+import type { TextWithCommands } from '../text/commands.ts';
 import { firstFew } from '../text/firstFew.ts';
 import { boundedLine } from '../text/oneLine.ts';
 import {
@@ -63,7 +64,7 @@ export interface ApprovalsWritten {
   /** Sentences with the important words first: responseOf cuts them at 120 characters. */
   warnings: string[];
   /** Why the write is denied. */
-  problem?: string;
+  problem?: TextWithCommands;
 }
 
 /**
@@ -101,7 +102,7 @@ export function acceptApproval(
   return {
     annotations,
     warnings: [...ignored, ...warnings, ...droppedTextWarnings(write)],
-    ...(problem !== undefined && { problem: `${problem}.` }),
+    ...(problem !== undefined && { problem: { text: `${problem}.` } }),
   };
 }
 

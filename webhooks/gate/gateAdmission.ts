@@ -51,8 +51,7 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   // The Gate as it will be stored: the approvals depend on which of its requests counts.
   const recorded = annotate(gate, ACCEPTED_REQUEST, acceptance.record);
   const written = await writeGateApprovals(recorded, old, acceptance, request, call);
-  const openProblem = openingProblem(recorded, old, acceptance, request, call);
-  const problem = openProblem ?? (written.problem === undefined ? undefined : { text: written.problem });
+  const problem = openingProblem(recorded, old, acceptance, request, call) ?? written.problem;
   if (problem) return denied('invalid', { ...problem, text: `Gate '${refKey(identityOf(gate))}': ${problem.text}` });
   // Calls are recorded only in a write with a request, which a call always has, even if another one has the same
   // second.

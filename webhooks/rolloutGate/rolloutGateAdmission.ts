@@ -32,8 +32,8 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
   const approved = approvedValue(write);
   const target = approved === undefined ? undefined : await readTarget(sent, approved, namespace, call);
   const written = acceptApproval(write, before, target);
-  if (written.problem !== undefined)
-    return denied('invalid', `RolloutGate '${sent.metadata.name ?? '(new)'}': ${written.problem}`);
+  if (written.problem)
+    return denied('invalid', `RolloutGate '${sent.metadata.name ?? '(new)'}': ${written.problem.text}`);
   const rollout = sent.spec?.rolloutRef?.name;
   const labelled = labelAll(sent, { [ROLLOUT_NAME_LABEL]: rollout ? labelValue(rollout) : undefined });
   const gate = annotateAll(labelled, { ...written.annotations, ...listAnnotations(sent, old, request, call) });
