@@ -86,8 +86,8 @@ export function firstFailuresOf(status: HealthStatus | undefined): FirstFailures
 }
 
 /**
- * `steadySince` after a verdict. It stays while only Flux works, and exists only if lastChangeTime shows such work, or if
- * the objects became healthy again during such work.
+ * `steadySince` after a verdict. It stays while only Flux works, and exists only if lastChangeTime shows such work, or
+ * if the objects became healthy again during such work.
  */
 function steadyAfter(
   before: HealthStatus | undefined,
