@@ -26,10 +26,7 @@ export function gateSummaries(
 ): { gates: GateSummary[]; leftOut: string[] } {
   const { version } = evaluation.choice;
   const closed = closedSummaries(context, evaluation).slice(0, MAX_CLOSED_GATES);
-  const required = new Map(evaluation.requiredApprovals.map((each) => [each.gate.metadata.name ?? '', each]));
-  const all = rolloutGateSummaries(context, evaluation).map((each) =>
-    withApprovalsText(each, required.get(each.name), version),
-  );
+  const all = rolloutGateSummaries(context, evaluation);
   const own = all.filter(isOfRolloutGate);
   // Clients read an entry with `passing: false` as a RolloutGate that blocks every version.
   const rankOf = (each: GateSummary) => (each.passing === false ? 0 : blocks(each, version) ? 1 : 2);
@@ -52,17 +49,6 @@ function blocks({ passing, allowedVersions }: GateSummary, version: string | und
   return version === undefined || !allowedVersions.includes(version);
 }
 
-/** The entry with the approvals of the version that waits, which may be no candidate, or not the newest. */
-function withApprovalsText(
-  gate: GateSummary,
-  required: RolloutGateApprovals | undefined,
-  version: string | undefined,
-): GateSummary {
-  return gate.passing && required && version !== undefined
-    ? { ...gate, message: approvalProgress(version, required) }
-    : gate;
-}
-
 /**
  * The version that bypasses the RolloutGates; or the deployed one that has, while no other version is pending. Without
  * it, the RolloutGates would seem to block the version that was just deployed.
@@ -77,37 +63,41 @@ export function shownBypass(
 
 /** The entries of the RolloutGates and upstream Rollouts. */
 function rolloutGateSummaries({ observed, state }: RolloutContext, evaluation: Evaluation): GateSummary[] {
-  const gates = observed.rolloutGates;
   const { candidates, upstreamVerdicts, approvals } = evaluation;
-  const bypassed = shownBypass(state.history, evaluation);
-  if (bypassed !== undefined) return bypassedSummaries(gates, candidates, bypassed, upstreamVerdicts);
   const approvalsOf = new Map(approvals.map((each) => [each.gate, each]));
-  return [
-    ...gates.map((gate) => summaryOf(gate, candidates, approvalsOf.get(gate))),
+  const entries = [
+    ...observed.rolloutGates.map((gate) => rolloutGateSummary(gate, approvalsOf.get(gate), evaluation)),
     ...upstreamVerdicts.map((each) => upstreamSummary(each, candidates)),
   ];
+  const bypassed = shownBypass(state.history, evaluation);
+  if (bypassed === undefined) return entries;
+  return entries.map((each) => ({ ...each, message: `Gate bypassed for version ${bypassed}`, bypassGates: true }));
 }
 
 /**
- * The entry of a RolloutGate in `status.gates`. While it is not passing the entry has no list: clients read a list as
- * "blocks by list".
+ * The entry of a RolloutGate. While it is not passing the entry has no list: clients read a list as "blocks by list".
+ * With approvals it lists the approved candidates, because clients read only lists.
  */
-function summaryOf(
+function rolloutGateSummary(
   gate: RolloutGate,
-  candidates: readonly VersionInfo[],
   approvals: RolloutGateApprovals | undefined,
+  { candidates, choice, requiredApprovals }: Evaluation,
 ): GateSummary {
   const { metadata, spec } = gate;
-  const name = metadata.name ?? '';
-  const passing = spec?.passing ?? true;
-  if (!passing) return { name, passing, message: 'Gate is not passing' };
-  if (approvals) return approvalSummary(approvals, candidates);
-  const allowed = spec?.allowedVersions;
-  if (!allowed) return { name, passing, message: 'Gate is passing' };
-  const tags = new Set(allowed);
-  const some = candidates.some(({ tag }) => tags.has(tag));
-  const message = some ? 'Gate is passing' : 'Gate does not allow any release candidate';
-  return { name, passing, allowedVersions: shortList(allowed, candidates), message };
+  const entry = { name: metadata.name ?? '', passing: spec?.passing ?? true };
+  if (!entry.passing) return { ...entry, message: 'Gate is not passing' };
+  const listed = allowedBy(gate);
+  if (!approvals) {
+    if (!listed) return { ...entry, message: 'Gate is passing' };
+    const some = candidates.some(({ tag }) => listed.has(tag));
+    const message = some ? 'Gate is passing' : 'Gate does not allow any release candidate';
+    return { ...entry, allowedVersions: shortList([...listed], candidates), message };
+  }
+  const allowed = candidates.filter(({ tag }) => isApproved([approvals], tag) && (listed?.has(tag) ?? true));
+  // The version that waits may be no candidate, or not the newest.
+  const shown = (requiredApprovals.includes(approvals) ? choice.version : undefined) ?? candidates[0]?.tag;
+  const message = shown === undefined ? 'Gate is passing' : approvalProgress(shown, approvals);
+  return { ...entry, allowedVersions: allowed.slice(0, LIMITS.listedVersions).map(({ tag }) => tag), message };
 }
 
 /** The list to store. A long list is cut to the candidates on it, newest first, and then its latest entries. */
@@ -118,52 +108,11 @@ function shortList(allowed: readonly string[], candidates: readonly VersionInfo[
   return [...new Set([...next, ...allowed.toReversed()])].slice(0, LIMITS.listedVersions);
 }
 
-/** The entry of a RolloutGate with approvals: it lists the approved candidates, because clients read only lists. */
-function approvalSummary(approvals: RolloutGateApprovals, candidates: readonly VersionInfo[]): GateSummary {
-  const { gate } = approvals;
-  const listed = allowedBy(gate);
-  const allowed = candidates.filter(({ tag }) => isApproved([approvals], tag) && (listed?.has(tag) ?? true));
-  const newest = candidates[0]?.tag;
-  return {
-    name: gate.metadata.name ?? '',
-    passing: true,
-    allowedVersions: allowed.slice(0, LIMITS.listedVersions).map(({ tag }) => tag),
-    message: newest === undefined ? 'Gate is passing' : approvalProgress(newest, approvals),
-  };
-}
-
-function upstreamSummary({ name, allowed, wait }: UpstreamVerdict, candidates: readonly VersionInfo[]): GateSummary {
-  const [newest] = candidates;
-  if (!newest) return { ...UPSTREAM, name, passing: true, message: wait?.text ?? 'Gate is passing' };
+function upstreamSummary({ name, allowed, wait }: UpstreamVerdict, [newest]: readonly VersionInfo[]): GateSummary {
+  const entry = { kind: KINDS.Rollout.kind, name, passing: true };
+  if (!newest) return { ...entry, message: wait?.text ?? 'Gate is passing' };
   const message = wait ? `${newest.tag} waits for ${wait.text}` : 'Gate is passing';
-  return { ...UPSTREAM, name, passing: true, allowedVersions: allowed.slice(0, LIMITS.listedVersions), message };
-}
-
-const UPSTREAM = { kind: KINDS.Rollout.kind };
-
-/** The entries while one version bypasses the RolloutGates. */
-function bypassedSummaries(
-  gates: readonly RolloutGate[],
-  candidates: readonly VersionInfo[],
-  bypassed: string,
-  upstream: readonly UpstreamVerdict[],
-): GateSummary[] {
-  const shown = { message: `Gate bypassed for version ${bypassed}`, bypassGates: true };
-  return [
-    ...gates.map(({ metadata, spec }) => ({
-      name: metadata.name ?? '',
-      passing: spec?.passing ?? true,
-      ...(spec?.allowedVersions && { allowedVersions: shortList(spec.allowedVersions, candidates) }),
-      ...shown,
-    })),
-    ...upstream.map(({ name, allowed }) => ({
-      ...UPSTREAM,
-      name,
-      passing: true,
-      ...(candidates.length > 0 && { allowedVersions: allowed.slice(0, LIMITS.listedVersions) }),
-      ...shown,
-    })),
-  ];
+  return { ...entry, allowedVersions: allowed.slice(0, LIMITS.listedVersions), message };
 }
 
 /** The Gates that block versions, then those that hold the newest deployment. */
