@@ -28,8 +28,10 @@ function isByDefault({ spec }: Gate, opened: boolean): boolean {
  * The user, reason, start and end of the Gate's state, as far as known. The end of an opening for one version isn't
  * the end of the state.
  */
-export function gateFacts(gate: Gate, now: EpochMs): Pick<Step, 'since' | 'until' | 'by' | 'reason'> {
-  const { opened, openFor, cause, until } = evaluateGate(gate, now);
+export function gateFacts(
+  gate: Gate,
+  { opened, openFor, cause, until }: GateEvaluation,
+): Pick<Step, 'since' | 'until' | 'by' | 'reason'> {
   const set = cause || isByDefault(gate, opened) ? undefined : scheduledBy(gate);
   return withoutEmpty({
     since: cause && formatTime(cause.at),

@@ -10,23 +10,31 @@ import {
   RELEASES_UPDATED,
   ROLLED_BACK,
   STATUS_SHORTENED,
+  WAITING_FOR_BUDGET,
+  WAITING_FOR_ROLLOUT_GATES,
   WAITING_FOR_ROLLOUTS,
 } from '../../../api/conditions.ts';
 import type { Condition } from '../../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
+import { refKey } from '../../../core/kube/names.ts';
 import { pinRecordOf } from '../../../core/record/pinAndSchedule.ts';
 import { isUnfinished } from '../../../core/rollout/deployment/history.ts';
+import { WAIT_KINDS } from '../../../core/rollout/waits.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { type Cause, isFailedObject, pinText, type Step } from '../application.ts';
-import { hasOwnCondition, kindOfReason } from '../stepKinds.ts';
-import { blockerOf, storedBlockers } from './storedBlockers.ts';
+import { STEP_KINDS } from '../stepKinds.ts';
+import { storedBlockers } from './storedBlockers.ts';
 
-/**
- * The types of conditions that report waits, the most important first. Every type that begins with WaitingFor is a
- * wait, even one of a newer version of this software.
- */
-const WAITS = [DEPLOYMENT_BLOCKED, /^WaitingFor/, ROLLED_BACK, PROGRESSING];
+/** The types of conditions about a wait, the most important first. */
+const WAITS = [
+  DEPLOYMENT_BLOCKED,
+  WAITING_FOR_ROLLOUTS,
+  WAITING_FOR_ROLLOUT_GATES,
+  WAITING_FOR_BUDGET,
+  ROLLED_BACK,
+  PROGRESSING,
+];
 const NOTES = [HEALTH_CHECKS_MISSING, HEALTH_CHECKS_LEFT_OUT, STATUS_SHORTENED];
 
 /** @param closed the steps of the Gates that hold the deployment while it rolls out */
@@ -35,11 +43,12 @@ export function causesOf(rollout: Rollout, steps: readonly Step[], closed: reado
   const conditions: readonly Condition[] = status?.conditions ?? [];
   const [head] = status?.history ?? [];
   const isWaiting = status?.pendingVersion !== undefined;
+  const blockers = storedBlockers(rollout, status?.pendingVersion);
   const { broken, waits, failed, pins, idle, notes } = sortedConditions(conditions, head);
   const causesFrom = (chosen: readonly Condition[]) =>
     chosen
       .filter(({ message }) => message !== '')
-      .flatMap((condition) => gateCauses(rollout, condition, steps) ?? [causeOf(condition, steps)]);
+      .flatMap((condition) => causesOfCondition(condition, blockers, steps));
   const isNamed = (step: string | undefined) => closed.some(({ id }) => id === step);
   const ofFlux = fluxCauses(steps);
   // The next version waits for the present deployment, which a failed object stops: that object is the first cause.
@@ -47,10 +56,10 @@ export function causesOf(rollout: Rollout, steps: readonly Step[], closed: reado
   const causes = [
     ...causesFrom(broken),
     ...(isFluxFirst ? ofFlux : []),
-    ...closedCauses(closed),
+    ...closed.map((step) => stepCause(GATE_CLOSED, step)),
     ...causesFrom([...waits, ...failed, ...pins]).filter(({ code, step }) => code !== GATE_CLOSED || !isNamed(step)),
     ...(isFluxFirst ? [] : ofFlux),
-    ...(isWaiting ? [] : lastingCauses(rollout, steps)),
+    ...(isWaiting ? [] : lastingCauses(rollout, blockers, steps)),
     ...causesFrom(idle),
     ...(isUnfinished(head) || isWaiting ? [] : notReadyCauses(steps)),
     ...causesFrom(notes),
@@ -60,12 +69,8 @@ export function causesOf(rollout: Rollout, steps: readonly Step[], closed: reado
 
 /** The conditions by their meaning for causes. `idle`: Ready, if it is False and no other condition has the cause. */
 function sortedConditions(conditions: readonly Condition[], head: HistoryEntry | undefined) {
-  const whileTrue = (types: readonly (string | RegExp)[]) =>
-    types.flatMap((wanted) =>
-      conditions.filter(
-        ({ type, status }) => status === 'True' && (typeof wanted === 'string' ? type === wanted : wanted.test(type)),
-      ),
-    );
+  const whileTrue = (types: readonly string[]) =>
+    types.flatMap((wanted) => conditions.filter(({ type, status }) => status === 'True' && type === wanted));
   const [ready] = conditions.filter(({ type, status }) => type === READY && status === 'False');
   const unread = conditions.filter(({ type, status }) => type === RELEASES_UPDATED && status === 'False');
   const broken = conditions.filter(
@@ -88,34 +93,32 @@ function sortedConditions(conditions: readonly Condition[], head: HistoryEntry |
 }
 
 /**
- * The causes of condition DeploymentBlocked, one for each Gate that is closed, or whose opening the Rollout's status
- * doesn't show yet, and then those without a condition of their own.
- * The condition is one long sentence, and hides the user who closed a Gate of another namespace. undefined: only the
- * condition has all causes.
+ * The causes of a condition: one with its message; or one for each blocker, if Gates are among them and all have steps:
+ * the message is one long sentence then, and hides the user who closed a Gate of another namespace.
  */
-function gateCauses(rollout: Rollout, { type, reason }: Condition, steps: readonly Step[]): Cause[] | undefined {
-  const closed = steps.filter(({ kind, state }) => kind === 'gate' && (state === 'blocks' || state === 'waits'));
-  if (type !== DEPLOYMENT_BLOCKED || reason !== GATE_CLOSED || closed.length === 0) return undefined;
-  const others = storedBlockers(rollout, rollout.status?.pendingVersion)
-    .filter(({ type }) => type !== 'Gate' && !hasOwnCondition(type))
-    .map((blocker) => ({ code: blocker.reason, step: steps.find((step) => isStepOf(step, blocker)) }));
-  if (others.some(({ step }) => step === undefined)) return undefined;
-  const ofOthers = others.flatMap(({ code, step }) =>
-    step ? [{ code, text: stepSentence(step), step: step.id }] : [],
-  );
-  return [...closedCauses(closed), ...ofOthers];
+function causesOfCondition(
+  { type, reason, message }: Condition,
+  blockers: readonly Blocker[],
+  steps: readonly Step[],
+): Cause[] {
+  const reported = blockers.filter((each) => WAIT_KINDS[each.type]?.condition === type);
+  const each = reported.map((blocker) => ({ code: blocker.reason, step: stepOf(blocker, steps) }));
+  const causes = each.flatMap(({ code, step }) => (step ? [stepCause(code, step)] : []));
+  if (reason === GATE_CLOSED && causes.length > 0 && causes.length === reported.length) return causes;
+  const step = (each.find(({ code }) => code === reason) ?? each[0])?.step?.id;
+  return [{ code: reason, text: withoutCommands(message), ...(step && { step }) }];
 }
 
-function closedCauses(closed: readonly Step[]): Cause[] {
-  return closed.map((step) => ({ code: GATE_CLOSED, text: stepSentence(step), step: step.id }));
+/** The step of the blocker: of its object, or without one of its kind. */
+function stepOf({ object, type }: Blocker, steps: readonly Step[]): Step | undefined {
+  const own = steps.filter(({ state, kind }) => state !== 'passed' && STEP_KINDS[kind].blockers.includes(type));
+  if (!object) return own[0];
+  const key = refKey({ namespace: '', ...object });
+  return own.find((step) => step.object?.kind === object.kind && refKey(step.object) === key);
 }
 
-/** Whether the step is that of the blocker: of its object, or without one of its kind. */
-function isStepOf(step: Step, { object, reason }: Blocker): boolean {
-  if (step.state === 'passed') return false;
-  if (!object) return step.kind === kindOfReason(reason);
-  const { kind, namespace = '', name } = object;
-  return step.object?.kind === kind && step.object.namespace === namespace && step.object.name === name;
+function stepCause(code: string, step: Step): Cause {
+  return { code, text: stepSentence(step), step: step.id };
 }
 
 /** The step as a sentence: `Gate platform/freeze is closed by sre: INC-7`, `Bake of 1.0.0: baking in progress`. */
@@ -126,11 +129,13 @@ function stepSentence({ kind, title, detail = '', until, unread, missing }: Step
 }
 
 /** The causes that would hold every version, for a Rollout of which no version waits. */
-function lastingCauses(rollout: Rollout, steps: readonly Step[]): Cause[] {
-  if (findCondition(rollout.status?.conditions, WAITING_FOR_ROLLOUTS)?.status === 'True') return [];
-  const isLasting = blockerOf(storedBlockers(rollout, undefined), 'Upstream') !== undefined;
-  const missing = isLasting ? steps.filter(({ kind, state }) => kind === 'upstream' && state === 'blocks') : [];
-  return missing.map((step) => ({ code: 'RolloutNotFound', text: stepSentence(step), step: step.id }));
+function lastingCauses({ status }: Rollout, blockers: readonly Blocker[], steps: readonly Step[]): Cause[] {
+  // A broken order of upstream Rollouts has the condition.
+  if (findCondition(status?.conditions, WAITING_FOR_ROLLOUTS)?.status === 'True') return [];
+  return blockers.flatMap((blocker) => {
+    const step = blocker.type === 'Upstream' && stepOf(blocker, steps);
+    return step ? [stepCause(blocker.reason, step)] : [];
+  });
 }
 
 /** The causes about bound objects that are not ready; empty if a closed Gate may be what holds them. */
@@ -138,7 +143,7 @@ function notReadyCauses(steps: readonly Step[]): Cause[] {
   if (steps.some(({ kind, state }) => kind === 'gate' && state === 'blocks')) return [];
   return steps
     .filter(({ kind, state }) => kind === 'binding' && state === 'blocks')
-    .map((step) => ({ code: 'ObjectNotReady', text: stepSentence(step), step: step.id }));
+    .map((step) => stepCause('ObjectNotReady', step));
 }
 
 function pinCauses(rollout: Rollout): Cause[] {
@@ -153,9 +158,4 @@ function fluxCauses(steps: readonly Step[]): Cause[] {
     text: `${title} has failed: ${detail}`,
     step: id,
   }));
-}
-
-function causeOf({ reason, message }: Condition, steps: readonly Step[]): Cause {
-  const step = steps.find(({ state, kind }) => state !== 'passed' && kind === kindOfReason(reason));
-  return { code: reason, text: withoutCommands(message), ...(step && { step: step.id }) };
 }

@@ -1,19 +1,20 @@
 /** The steps for the Gates that a version has to pass: from the Rollout's status and from the Gates themselves. */
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
-import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
-import { ABSENCE, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
+import type { FluxBinding, GateSummary, Rollout } from '../../../api/types.ts';
+import { ABSENCE, evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import type { NextDeployment } from '../../../core/gate/gateApprovals.ts';
 import { gatesOfBinding, type Limit } from '../../../core/gate/gateRefs.ts';
+import { evaluateGate } from '../../../core/gate/gateTimeline.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
-import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
+import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { targetName } from '../../../core/rollout/deployment/progress.ts';
 import { versionUsers } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { mayBypass } from '../../../core/suspension/bypassGrant.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { objectRef, type Step } from '../application.ts';
-import { gateFacts, gateText } from '../gateText.ts';
+import { evaluationText, gateFacts } from '../gateText.ts';
 import { finder, type RelatedObjects, relatedGates, unreadReason } from '../related.ts';
 
 /** The steps for Gates. `version`: the one that waits; undefined: the steps show which Gates would hold any version. */
@@ -31,20 +32,67 @@ export function gateSteps(
   const find = finder(related.gates);
   const [head] = rollout.status?.history ?? [];
   const isBypassed = mayBypass(rollout, head, version);
-  // At a Gate that a bound object requires, an opening for one version does not count.
   const ofObjects = new Set(ofBound.map(refKey));
   const next = version === undefined ? undefined : nextDeployment(rollout, version);
   const { refs, limit } = relatedGates(rollout, bound);
-  const steps = refs.map((ref) => {
-    const wanted = ofObjects.has(refKey(ref)) ? undefined : next;
+  const steps = refs.map((ref): Step => {
+    const key = refKey(ref);
     const gate = find(ref);
-    const step = gateStep(ref, gate, reported.get(refKey(ref)), related, { version, wanted, isBypassed }, now);
-    const isOpenForVersion = gate && next && evaluateGates([ref], byRefKey([gate]), now, next)[0]!.isOpen;
-    if (step.state !== 'blocks' || !isOpenForVersion) return step;
-    const holders = bound.filter(({ spec }) => gatesOfBinding(spec).some((own) => refKey(own) === refKey(ref)));
-    return { ...step, detail: `${step.detail}; still holds ${firstFew(holders.map(targetName), 3)}` };
+    const step = {
+      id: `gate/${key}`,
+      kind: 'gate',
+      title: `Gate ${key}`,
+      ...withoutEmpty({ version }),
+      object: objectRef('Gate', ref),
+    } as const;
+    const isMissingBypassed = isBypassed({ key, closure: ABSENCE });
+    if (!gate) return { ...step, ...absentGate(ref, reported.get(key), related, isMissingBypassed) };
+    const evaluate = (counted?: NextDeployment) => evaluateGates([ref], new Map([[key, gate]]), now, counted)[0]!;
+    const ofVersion = evaluate(next);
+    // At a Gate that a bound object requires, an opening for one version does not count.
+    const result = ofObjects.has(key) ? evaluate() : ofVersion;
+    const isClosed = !result.isOpen && !isBypassed(result);
+    const isUnseen = result.isOpen && next !== undefined && reported.has(key);
+    const holders = isClosed && ofVersion.isOpen ? bound.filter(({ spec }) => requires(spec, key)) : [];
+    const { missingApprovals: missing } = result;
+    const evaluation = evaluateGate(gate, now);
+    const details = [
+      evaluationText(gate, evaluation),
+      missing && (missing.names ?? missing.count),
+      !result.isOpen && !isClosed && 'bypassed for this version',
+      isUnseen && "the status of the Rollout doesn't show it yet",
+      holders.length > 0 && `still holds ${firstFew(holders.map(targetName), 3)}`,
+    ];
+    return {
+      ...step,
+      ...gateFacts(gate, evaluation),
+      state: isClosed ? 'blocks' : isUnseen ? 'waits' : 'passed',
+      detail: details.filter(Boolean).join('; '),
+      ...(gate.spec.approvals && { needsApproval: true }),
+    };
   });
   return limit ? [limitStep(limit, version, reported.get(limit)), ...steps] : steps;
+}
+
+function requires(spec: FluxBinding['spec'], key: string): boolean {
+  return gatesOfBinding(spec).some((own) => refKey(own) === key);
+}
+
+/** The state of a Gate that does not exist, or could not be read. */
+function absentGate(
+  { namespace }: NamespacedName,
+  reported: GateSummary | undefined,
+  related: RelatedObjects,
+  isBypassed: boolean,
+): Pick<Step, 'state' | 'detail' | 'unread' | 'missing'> {
+  const why = unreadReason(related, 'Gate', namespace);
+  if (why === undefined) {
+    const detail = 'does not exist, and a missing Gate counts as closed';
+    return { state: isBypassed ? 'passed' : 'blocks', detail, missing: true };
+  }
+  if (!reported) return { state: 'unknown', detail: `the Gate itself could not be read: ${why}`, unread: true };
+  const detail = reported.message && withoutCommands(reported.message);
+  return { state: 'blocks', unread: true, ...withoutEmpty({ detail }) };
 }
 
 /** The step for a limit: it blocks every version, and the Gates behind it are unknown. */
@@ -57,64 +105,6 @@ function limitStep(limit: Limit, version: string | undefined, reported: GateSumm
     state: 'blocks',
     unread: true,
   };
-}
-
-interface StepInputs {
-  version: string | undefined;
-  wanted: NextDeployment | undefined;
-  /** Whether the version may bypass the closed Gate. */
-  isBypassed: ReturnType<typeof mayBypass>;
-}
-
-function gateStep(
-  ref: NamespacedName,
-  gate: Gate | undefined,
-  reported: GateSummary | undefined,
-  related: RelatedObjects,
-  { version, wanted, isBypassed }: StepInputs,
-  now: EpochMs,
-): Step {
-  const step = {
-    id: `gate/${refKey(ref)}`,
-    kind: 'gate' as const,
-    title: `Gate ${refKey(ref)}`,
-    ...withoutEmpty({ version }),
-    object: objectRef('Gate', ref),
-  };
-  const reportedText = reported?.message && withoutCommands(reported.message);
-  const why = gate ? undefined : unreadReason(related, 'Gate', ref.namespace);
-  if (why !== undefined) {
-    const detail = reported ? reportedText : `the Gate itself could not be read: ${why}`;
-    return { ...step, state: reported ? 'blocks' : 'unknown', unread: true, ...withoutEmpty({ detail }) };
-  }
-  if (!gate) {
-    const state = isBypassed({ key: refKey(ref), closure: ABSENCE }) ? 'passed' : 'blocks';
-    return { ...step, state, detail: 'does not exist, and a missing Gate counts as closed', missing: true };
-  }
-  const evaluated = evaluateGates([ref], byRefKey([gate]), now, wanted)[0]!;
-  const facts = {
-    ...gateFacts(gate, now),
-    detail: detailOf(gateText(gate, now), evaluated),
-    ...(gate.spec.approvals && { needsApproval: true as const }),
-  };
-  if (!evaluated.isOpen) {
-    if (!isBypassed(evaluated)) return { ...step, ...facts, state: 'blocks' };
-    return { ...step, ...facts, state: 'passed', detail: `${facts.detail}; bypassed for this version` };
-  }
-  const isUnseen = reported !== undefined && version !== undefined;
-  if (isUnseen)
-    return {
-      ...step,
-      ...facts,
-      state: 'waits',
-      detail: `${facts.detail}; the status of the Rollout doesn't show it yet`,
-    };
-  return { ...step, ...facts, state: 'passed' };
-}
-
-/** The Gate's state, with the missing approvals of the version. */
-function detailOf(text: string, { missingApprovals }: GateResult): string {
-  return missingApprovals ? `${text}; ${missingApprovals.names ?? missingApprovals.count}` : text;
 }
 
 /** The version with all that a Gate's evaluation needs. */
