@@ -73,7 +73,7 @@ You need a reason, and the verb bypass on each closed Gate. Your name and the re
         const { object } = await readTarget(cluster, target);
         return bypassObject(object as FluxObject, reason, context.now());
       });
-      return awaitObject(context, invocation, made, reconcileProgress);
+      return awaitObject(context, invocation, made, (object) => reconcileProgress(object, context.now()));
     }
     const made = await make(context, invocation, async () => {
       rollout = await readRollout(cluster, target);

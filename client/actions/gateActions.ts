@@ -109,12 +109,13 @@ export function rolloutGateActions(
   gate: RolloutGate,
   rollout: Rollout | undefined,
   version: string | undefined,
+  now: EpochMs,
 ): Action[] {
   const { passing, approvals } = gate.spec ?? {};
   const object = identityOf(gate);
   const target = { kind: 'RolloutGate' as const, ...object };
   const isClosed = passing === false;
-  if (version === undefined) return possibleActions(isClosed ? offer({ type: 'open', object: target }, gate) : [], 0);
+  if (version === undefined) return possibleActions(isClosed ? offer({ type: 'open', object: target }, gate) : [], now);
   const isDeployable = rollout && !approvals && requestsOf(rollout).forceDeploy !== version;
   const deployment = isDeployable
     ? offer({ type: 'deploy', object: { kind: 'Rollout', ...identityOf(rollout) }, version }, rollout)
@@ -124,5 +125,5 @@ export function rolloutGateActions(
     ...deployment,
     ...offer({ type: 'reject', object: target, version }, gate),
   ];
-  return possibleActions(all, 0);
+  return possibleActions(all, now);
 }

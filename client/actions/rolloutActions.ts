@@ -236,23 +236,23 @@ type KnownVersions = Pick<Application, 'namespace' | 'name' | 'pinned' | 'runs' 
  * Actions on one version of an application. For a version that ran before, only the rollback: after a manual deployment
  * the newer version would replace it at once.
  */
-export function versionActions(application: KnownVersions, version: string): Action[] {
+export function versionActions(application: KnownVersions, version: string, now: EpochMs): Action[] {
   const { namespace, name, runs, history } = application;
   const object = { kind: 'Rollout' as const, namespace, name };
   const found = rolloutSketch(application);
   if (runs?.version === version) {
     const text = `Stays on ${version}: nothing newer is deployed until you unpin.`;
-    return possibleActions(offer({ type: 'pin', object, version }, found, { text }), 0);
+    return possibleActions(offer({ type: 'pin', object, version }, found, { text }), now);
   }
   const ran = history.some((each) => each.version === version && each.outcome === 'Succeeded');
-  const rollbacks = ran ? possibleActions(offer({ type: 'rollback', object, version }, found), 0) : [];
+  const rollbacks = ran ? possibleActions(offer({ type: 'rollback', object, version }, found), now) : [];
   if (rollbacks.length > 0) return rollbacks;
   const deploy = offer({ type: 'deploy', object, version }, found, {
     label: `Deploy ${version}`,
     submit: 'Deploy',
     text: `Deploys ${version} manually. Newer versions are then candidates again: to stay on ${version}, pin it.`,
   });
-  return possibleActions([...deploy, ...offer({ type: 'pin', object, version }, found)], 0);
+  return possibleActions([...deploy, ...offer({ type: 'pin', object, version }, found)], now);
 }
 
 /** A Rollout with the fields that the application has. */

@@ -45,7 +45,7 @@ function Entry({ each, application, rights }: EntryProps) {
   useEffect(() => {
     if (isChosen) own.current?.scrollIntoView({ block: 'center' });
   }, []);
-  const actions = versionActions(application, each.version).filter((action) => mayDo(action, rights));
+  const actions = versionActions(application, each.version, Date.now()).filter((action) => mayDo(action, rights));
   const why = each.reason ?? each.message;
   return (
     <tr ref={own} aria-current={isChosen ? 'true' : undefined}>

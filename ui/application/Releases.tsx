@@ -18,7 +18,9 @@ interface ReleasesProps {
 export function Releases({ application, releases, rights }: ReleasesProps) {
   const { release: tag = '' } = query.value;
   const chosen = releases.find((release) => release.tag === tag);
-  const actions = chosen ? versionActions(application, chosen.tag).filter((action) => mayDo(action, rights)) : [];
+  const actions = chosen
+    ? versionActions(application, chosen.tag, Date.now()).filter((action) => mayDo(action, rights))
+    : [];
   const running = application.runs?.version;
   if (releases.length === 0) return null;
   return (

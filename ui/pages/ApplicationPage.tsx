@@ -43,7 +43,7 @@ function Application({ data: given }: { data: ApplicationPageData }) {
   const { namespace, name, state, title, description, pinned, labels, history } = application;
   const versions = () => new Set([...releases.map(({ tag }) => tag), ...history.map(({ version }) => version)]);
   const find = (id: string) =>
-    [...actions, ...[...versions()].flatMap((version) => versionActions(application, version))].find(
+    [...actions, ...[...versions()].flatMap((version) => versionActions(application, version, Date.now()))].find(
       (action) => action.id === id,
     );
   const about = Object.entries(labels).map(([key, value]) => `${key}=${value}`);

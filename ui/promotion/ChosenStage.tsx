@@ -55,7 +55,7 @@ function Details({
   release: string | undefined;
 }) {
   const { causes, next, unread, waiting } = application;
-  const ofVersion = release === undefined ? [] : versionActions(application, release);
+  const ofVersion = release === undefined ? [] : versionActions(application, release, Date.now());
   const offered = [...actions.filter(({ request }) => !release || request.version === release), ...ofVersion];
   const shown = offered.filter(({ id }, index) => offered.findIndex((each) => each.id === id) === index);
   return (

@@ -31,11 +31,11 @@ export function resumeObject(kind: GovernedKind, ref: NamespacedName): PlannedWr
 }
 
 /** The progress of Flux's reconciliation, by the object's own status. */
-export function reconcileProgress(object: FluxObject): Progress {
+export function reconcileProgress(object: FluxObject, now: EpochMs): Progress {
   if (object.spec?.suspend === true) return { is: 'failed', text: 'it is suspended again' };
   if (object.status?.observedGeneration === undefined)
     return { is: 'under way', text: 'Flux has not reconciled it yet' };
-  const { status, message } = kstatusOf(object, 0);
+  const { status, message } = kstatusOf(object, now);
   if (status === 'Failed' || status === 'Terminating') return { is: 'failed', text: message };
   return status === 'Current' ? { is: 'reached', text: 'reconciled' } : { is: 'under way', text: message };
 }

@@ -140,7 +140,9 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
   const isBlocked = isWaitedFor || spec?.passing === false;
   // A manual deployment doesn't bypass a rejection. Approving the version removes the rejection.
   const actions = isBlocked
-    ? rolloutGateActions(gate, rollout, version).filter(({ request: { type } }) => !isRejected || type !== 'deploy')
+    ? rolloutGateActions(gate, rollout, version, now).filter(
+        ({ request: { type } }) => !isRejected || type !== 'deploy',
+      )
     : [];
   const headline = step?.detail ?? (spec?.passing === false ? 'not passing' : 'passing');
   const name = spec?.rolloutRef.name ?? '';

@@ -247,7 +247,7 @@ describe('a RolloutGate', () => {
       ['approve rolloutgate/qa 1.1.0', 'reject rolloutgate/qa 1.1.0'],
     ],
   ])('%s', (_, spec, rollout, version, types) => {
-    expect(rolloutGateActions(rolloutGate('qa', spec), rollout, version).map(said)).toEqual(types);
+    expect(rolloutGateActions(rolloutGate('qa', spec), rollout, version, 0).map(said)).toEqual(types);
   });
 });
 

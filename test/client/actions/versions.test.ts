@@ -21,6 +21,6 @@ describe('a version of the history, or a release', () => {
     ['that never ran is pinned instead of another', { wantedVersion: '1.1.0' }, FORWARD, '1.2.0', ['pin 1.2.0']],
     ['that is pinned already', { wantedVersion: '1.1.0' }, FORWARD, '1.1.0', []],
   ])('%s', (_, spec, history, version, types) => {
-    expect(versionActions(application(spec, history), version).map(said)).toEqual(types);
+    expect(versionActions(application(spec, history), version, 0).map(said)).toEqual(types);
   });
 });

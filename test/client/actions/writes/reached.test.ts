@@ -7,7 +7,10 @@ import { objectOf } from '../../../support/objects.ts';
 
 describe('a Flux object that was resumed', () => {
   const at = (status: object | undefined, spec: object = {}) =>
-    reconcileProgress(kustomization({ generation: 3, spec: { ...spec }, ...(status && { status: status as never }) }));
+    reconcileProgress(
+      kustomization({ generation: 3, spec: { ...spec }, ...(status && { status: status as never }) }),
+      0,
+    );
   const ready = (status: string, message: string) => [{ type: 'Ready', status, message }];
 
   it.each([
