@@ -130,7 +130,7 @@ describe('a version that waits for a Gate of another namespace and for a Rollout
 
 it('names unreadable kinds once for all Rollouts, below them', async () => {
   const two = await waiting();
-  await two.play({ stage: { name: 'other', spec: { releasesImagePolicy: { name: 'other' } } } });
+  await two.play({ upstream: { name: 'other', spec: { releasesImagePolicy: { name: 'other' } } } });
   const { out } = await seen(two, 'get', { hides: ['/fluxbindings', '/rolloutgates'] });
   expect(out).toMatch(/^app [\s\S]*\nother /);
   expect(out.trimEnd().split('\n').slice(-2)).toEqual([
