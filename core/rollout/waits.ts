@@ -1,4 +1,4 @@
-/** The waits of a Rollout in sentences: the conditions, Ready and the Events print these, one for each kind of blocker. */
+/** The waits of a Rollout in sentences, one per kind of blocker: conditions, Ready and Events print these. */
 import {
   DEPLOYMENT_BLOCKED,
   GATE_CLOSED,

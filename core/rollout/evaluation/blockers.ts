@@ -40,7 +40,7 @@ export interface FoundBlocker extends Blocker {
   commands?: readonly CommandLine[];
 }
 
-/** The functions that find blockers, in the order of `status.blockers`: DeploymentBlocked has the reason of the first. */
+/** The functions that find blockers, in the order of `status.blockers`: DeploymentBlocked has the first reason. */
 const FINDERS: readonly ((inputs: BlockerInputs) => FoundBlocker[])[] = [
   problemBlockers,
   healthBlockers,
