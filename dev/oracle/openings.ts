@@ -10,7 +10,7 @@ const STATE = 'gate.fluxcd.io/state';
 const SUSPENDED = 'gate.fluxcd.io/suspended';
 const APPLIER = 'kustomize.toolkit.fluxcd.io/name';
 const APPLIER_NAMESPACE = 'kustomize.toolkit.fluxcd.io/namespace';
-const METACONTROLLER = 'system:serviceaccount:metacontroller:metacontroller';
+export const METACONTROLLER = 'system:serviceaccount:metacontroller:metacontroller';
 /** Hooks don't wait longer for an applier that can't apply: docs/gates.md. */
 const PATIENCE_MS = 120_000;
 

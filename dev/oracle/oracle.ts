@@ -15,7 +15,7 @@ import { BudgetChecker } from './budgets.ts';
 import { bypassesForOtherVersions, DeploymentChecker } from './deployments.ts';
 import { type Closure, GateHistory } from './gateHistory.ts';
 import { rolloutChecker } from './histories.ts';
-import { OpeningChecker } from './openings.ts';
+import { METACONTROLLER, OpeningChecker } from './openings.ts';
 import { type GateLimits, RequiredGates, TOO_MANY } from './requiredGates.ts';
 import type { SeenVersion, Write, Writes } from './writes.ts';
 
@@ -422,11 +422,13 @@ export class Oracle {
 }
 
 /** The change, if a closed Gate forbids it. */
-function forbiddenChange({ before, object }: Change): string | undefined {
+function forbiddenChange({ before, object, writer }: Change): string | undefined {
   if (!object) return 'is deleted';
   if (!before) return object.spec?.suspend === true ? undefined : 'is created without spec.suspend';
   const { suspend: was, ...old } = before.object.spec ?? {};
   const { suspend: is, ...spec } = object.spec ?? {};
+  // In the decorator's write that suspends, the spec is stored as another team's webhook has changed it.
+  if (writer?.user === METACONTROLLER && was !== true && is === true) return undefined;
   if (!isDeepStrictEqual(old, spec)) return `changes from ${JSON.stringify(old)} to ${JSON.stringify(spec)}`;
   return was === true && is !== true ? 'is resumed' : undefined;
 }
