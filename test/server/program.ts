@@ -15,9 +15,6 @@ import { startLocalServer } from '../support/localServer.ts';
 import { objectOf } from '../support/objects.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
-// The tests start processes, possibly on a busy machine.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 const ROOT = join(import.meta.dirname, '../..');
 
 export interface Program {
@@ -43,6 +40,8 @@ export const answersNothing: RequestListener = (_request, response) => void resp
 
 /** Await it at the top of the file: it ends after the file's last test. `apiServer` answers the programs' requests. */
 export async function createServerSetup(apiServer = answersNothing): Promise<ServerSetup> {
+  // The tests start processes, possibly on a busy machine. Not at the import: other files with longer limits import `ask`.
+  vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
   const dir = temporaryFolder('rollout-hooks-');
   const authority = await createAuthority(Date.now());
   const { certificate, key } = await authority.issue('rollout-hooks');
