@@ -40,7 +40,7 @@ export const answersNothing: RequestListener = (_request, response) => void resp
 
 /** Await it at the top of the file: it ends after the file's last test. `apiServer` answers the programs' requests. */
 export async function createServerSetup(apiServer = answersNothing): Promise<ServerSetup> {
-  // The tests start processes, possibly on a busy machine. Not at the import: other files with longer limits import `ask`.
+  // The tests start processes, possibly on a busy machine. Not at the import: files with longer limits import `ask`.
   vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
   const dir = temporaryFolder('rollout-hooks-');
   const authority = await createAuthority(Date.now());
