@@ -187,9 +187,12 @@ function revertOrDeny(write: FluxWrite & { oldObject: FluxObject }): WriteOutcom
  * Whether the write is a decorator's that suspends the object. Only another webhook can change the spec in it, and that
  * is stored: with a denial the object would stay running.
  */
-function beginsHold({ object, oldObject, context, isByDecorator }: FluxWrite & { oldObject: FluxObject }): boolean {
+function beginsHold({ oldObject, context, isByDecorator }: FluxWrite & { oldObject: FluxObject }): boolean {
   if (!isByDecorator || isSuspendedByUs(oldObject) || oldObject.metadata.deletionTimestamp) return false;
-  return holdsWrite(context, { object, oldObject });
+  const { closures } = evaluateObjectGates(oldObject, context);
+  const runs =
+    isBypassedByUser(readState(oldObject), closures) || bypassingRollouts(oldObject, closures, context).size > 0;
+  return closures.length > 0 && !runs;
 }
 
 /**

@@ -1,12 +1,12 @@
 /** Writes that another team's mutating webhook changes, before ours, after ours, or both. */
 import { describe, expect, it } from 'vitest';
-import { GATE_STATE, REQUIRED_GATES } from '../../../api/annotations.ts';
+import { GATE_STATE, REQUIRED_GATES, SUSPENDED } from '../../../api/annotations.ts';
 import type { AnyObject } from '../../../api/kubernetes.ts';
 import { annotate, labelAll } from '../../../core/kube/annotate.ts';
 import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { requestOf } from '../../../dev/fakes/requests.ts';
 import { mutate, validate } from '../../../dev/sim/apiServer/admission.ts';
-import { gate, kustomization, NOW } from '../../core/admission/objects.ts';
+import { deployment, gate, kustomization, NOW } from '../../core/admission/objects.ts';
 import { responseOf } from '../../support/admission.ts';
 
 const LABELS = { team: 'shop' };
@@ -46,6 +46,37 @@ describe('the write that suspends an object behind a closed Gate', () => {
     const stored = await store({ object: marked, oldObject: running, userInfo: metacontroller }, [freeze], changes);
     expect(stored.spec).toMatchObject({ suspend: true, timeout: '5m' });
     expect(stored.metadata.annotations).toMatchObject({ [GATE_STATE]: 'closed: shop/freeze' });
+  });
+
+  const version = withSpec({ postBuild: { substitute: { APP: '9.9.9' } } });
+  it.each([
+    ['before ours', { before: version }],
+    ['after ours', { after: version }],
+  ])('is stored if another webhook changes a managed field %s', async (_, changes) => {
+    const bound = kustomization({
+      annotations: { ...running.metadata.annotations, 'rollout.kuberik.com/substitute.APP.from': 'my-app' },
+      deployed: deployment('my-app', 1, '1.0.0'),
+      substitute: { APP: '1.0.0' },
+    });
+    const object = annotate(bound, GATE_STATE, 'closed: shop/freeze');
+    const stored = await store({ object, oldObject: bound, userInfo: metacontroller }, [freeze], changes);
+    expect(stored.spec?.suspend).toBe(true);
+  });
+
+  it.each([
+    ['before ours', { before: defaults }],
+    ['after ours', { after: defaults }],
+  ])('is stored after a bypass, if another webhook changes the spec %s', async (_, changes) => {
+    const oldObject = kustomization({
+      annotations: {
+        [REQUIRED_GATES]: 'freeze',
+        [GATE_STATE]: 'bypassing: shop/freeze',
+        [SUSPENDED]: 'unset',
+      },
+    });
+    const object = annotate(oldObject, GATE_STATE, 'closed: shop/freeze');
+    const stored = await store({ object, oldObject, userInfo: metacontroller }, [freeze], changes);
+    expect(stored.spec).toMatchObject({ suspend: true, timeout: '5m' });
   });
 
   it('is denied if another webhook changes the Gates', async () => {
