@@ -194,7 +194,8 @@ function failedAttemptBegan(
 // Attempts of helm-controller. Its history has releases, also those of failed attempts.
 
 /** Conditions that still have a failure after its remediation, when Ready has the remediation's reason. */
-const HELM_FAILURES = ['Released', 'TestSuccess'];
+const TEST_SUCCESS = 'TestSuccess';
+const HELM_FAILURES = ['Released', TEST_SUCCESS];
 
 /**
  * The failure of a HelmRelease's newest version. Remediated stays True while Helm tries the next version, with Ready
@@ -207,7 +208,11 @@ function failedRelease(object: AnyObject, context: HealthContext): FailedAttempt
   const { generation } = object.metadata;
   if ((numberAt(object, ['status', 'lastAttemptedGeneration']) ?? generation) !== generation) return undefined;
   const conditions = conditionsOf(object);
-  const cause = conditions.find(({ type, status }) => HELM_FAILURES.includes(type) && status === 'False');
+  const isIgnored = (type: string) =>
+    type === TEST_SUCCESS && fieldAt(object, ['spec', 'test', 'ignoreFailures']) === true;
+  const cause = conditions.find(
+    ({ type, status }) => HELM_FAILURES.includes(type) && status === 'False' && !isIgnored(type),
+  );
   const remediated = conditions.find(({ type, status }) => type === 'Remediated' && status === 'True');
   const { reason, message } = ready;
   const at = parseTime(ready.lastTransitionTime);

@@ -15,6 +15,7 @@ interface Step {
   /** Status and reason. */
   ready?: string;
   released?: string;
+  tested?: string;
   /** The reason of Stalled. */
   stalled?: string;
   reconciling?: true;
@@ -38,6 +39,8 @@ interface Sequence {
   name: string;
   /** Whether the spec has the deployed version; true by default. */
   inSpec?: boolean;
+  /** The spec of the HelmRelease. */
+  spec?: Record<string, unknown>;
   steps: Step[];
 }
 
@@ -51,6 +54,7 @@ function conditionsAfter(before: any[], step: Step): any[] {
   const written = [
     step.ready && ['Ready', step.ready],
     step.released && ['Released', step.released],
+    step.tested && ['TestSuccess', step.tested],
     step.stalled && ['Stalled', `True ${step.stalled}`],
     step.reconciling && ['Reconciling', 'True Progressing'],
   ].filter((each) => typeof each === 'object');
@@ -69,14 +73,14 @@ const attemptOf = (text: string) => {
   return { firstReconciled, lastReconciled, lastReconciledDuration, lastReconciledStatus, metadata: { revision } };
 };
 const releaseOf = (text: string) => {
-  const [status, began = '', chartVersion, configDigest] = text.split(' ');
-  return { status, lastDeployed: at(began), chartVersion, configDigest };
+  const [status, began = '', chartVersion, configDigest, phase] = text.split(' ');
+  return { status, lastDeployed: at(began), chartVersion, configDigest, testHooks: { test: { phase } } };
 };
 
 /** The object after all writes up to this one. */
 function objectAfter(
   kind: 'HelmRelease' | 'Kustomization',
-  { inSpec = true }: Sequence,
+  { inSpec = true, spec = {} }: Sequence,
   steps: Step[],
 ): KubeObject<any, any> {
   const all = Object.assign({}, ...steps) as Step;
@@ -85,7 +89,7 @@ function objectAfter(
   const managedFields = [{ operation: 'Update', time: at(all.changed ?? '12:00:00') }];
   return objectOf(kind, 'demo/web', {
     metadata: { generation: 2, annotations, managedFields },
-    spec: isHelm ? {} : { sourceRef: { kind: 'GitRepository', name: 'web' } },
+    spec: isHelm ? spec : { sourceRef: { kind: 'GitRepository', name: 'web' } },
     status: {
       observedGeneration: all.observed ?? 1,
       conditions: steps.reduce(conditionsAfter, []),
