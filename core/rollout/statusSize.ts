@@ -100,21 +100,18 @@ interface EntrySize {
   records: number;
 }
 
-/** Characters of a text, tried in turn. */
-const LENGTHS = [4096, 1024, 256, 64, 16];
-const SHORTEST_LENGTH = 16;
-const MIN_RECORDS = 2;
-/** The records that stay if texts have this length. */
-const recordsFor = (length: number) => Math.max(MIN_RECORDS, Math.floor(length / 64));
+const READABLE = 256;
+const SHORT = 16;
 
 /**
  * The sizes, tried in turn. The requester's texts are cut first: they must not push out the users who approved, or the
  * Gates that were bypassed. Those records are dropped only if they alone exceed the share.
  */
 const ENTRY_SIZES: readonly EntrySize[] = [
-  ...LENGTHS.map((words) => ({ words, reasons: Infinity, records: Infinity })),
-  ...[...LENGTHS, 0].map((reasons) => ({ words: SHORTEST_LENGTH, reasons, records: Infinity })),
-  ...LENGTHS.map((length) => ({ words: SHORTEST_LENGTH, reasons: SHORTEST_LENGTH, records: recordsFor(length) })),
+  { words: READABLE, reasons: Infinity, records: Infinity },
+  { words: SHORT, reasons: Infinity, records: Infinity },
+  { words: SHORT, reasons: SHORT, records: Infinity },
+  { words: SHORT, reasons: SHORT, records: 2 },
 ];
 
 /**
@@ -146,24 +143,24 @@ function cutEntry(
 ): HistoryEntry {
   const cut = (text: string) => text.slice(0, words);
   const cutReason = (text: string) => text.slice(0, reasons);
+  const isShort = words === SHORT;
   const { bakeStatusMessage, failedHealthChecks } = head;
   const bake = {
     ...head,
     ...(bakeStatusMessage !== undefined && { bakeStatusMessage: cut(bakeStatusMessage) }),
     ...(failedHealthChecks && {
       failedHealthChecks: failedHealthChecks
-        .slice(0, recordsFor(words))
+        .slice(0, isShort ? 2 : 16)
         .map((each) => ({ ...each, ...(each.message !== undefined && { message: cut(each.message) }) })),
     }),
   };
   const { tag, digest } = head.version;
-  const isTight = words <= 256;
   // The metadata of the release can be read from its manifest again.
-  if (known) return { ...bake, ...(isTight && { version: known.version }) };
+  if (known) return { ...bake, ...(isShort && { version: known.version }) };
   const { message, reason, bypass, approvals } = head;
   return {
     ...bake,
-    ...(isTight && { version: { tag, ...(digest && { digest }) } }),
+    ...(isShort && { version: { tag, ...(digest && { digest }) } }),
     ...(message !== undefined && { message: cut(message) }),
     ...(reason !== undefined && { reason: cut(reason) }),
     ...(bypass && { bypass: { ...bypass, reason: cutReason(bypass.reason), gates: bypass.gates.slice(0, records) } }),

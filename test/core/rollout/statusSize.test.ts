@@ -167,15 +167,16 @@ describe('a status at all limits', () => {
   });
 
   it('stays below the size limit, and reports omissions', () => {
-    let history: HistoryEntry[] = [];
-    for (let id = 1; id <= 200; id++) history = withBoundedHead([entry(id), ...history], history[0], 200);
+    const whole = { timestamp: NOW_TEXT, bakeStatus: 'Failed', bakeStatusMessage: 'm'.repeat(1700) };
+    const history = Array.from({ length: 200 }, (_, i) => ({ id: 200 - i, version: { tag: `1.${i}.0` }, ...whole }));
+    expect(withBoundedHead(history, undefined, 200)).toEqual(history);
     const report = { namespace: padded('n', 63), status: padded('Healthy', 79), ...TIMES };
     // Those that were watched at the start and have gone, and those that are watched at the apply.
-    history[0]!.knownHealth = Array.from({ length: 2 * LIMITS.knownHealth }, (_, i) => ({
+    const known = Array.from({ length: 2 * LIMITS.knownHealth }, (_, i) => ({
       name: padded(`c${i}`, 253),
       ...report,
     }));
-    expect(bytes(history[0]!.knownHealth[0])).toBe(LIMITS.knownHealthBytes);
+    expect(bytes(known[0])).toBe(LIMITS.knownHealthBytes);
     const availableReleases: VersionInfo[] = Array.from({ length: 1000 }, (_, i) => ({
       tag: `1.${i}.0`,
       digest: `sha256:${'b'.repeat(64)}`,
@@ -189,7 +190,10 @@ describe('a status at all limits', () => {
     const rolloutGates = [...gates, gate('reject', { passing: false, rejectedVersions })];
     const plan = (status: RolloutStatus, now: number) =>
       planRollout(observed({ versionHistoryLimit: 200 }, status, { rolloutGates }), now);
-    const { status: next, events } = plan({ history, availableReleases }, NOW);
+    const { status: next, events } = plan(
+      { history: [{ ...history[0]!, knownHealth: known }, ...history.slice(1)], availableReleases },
+      NOW,
+    );
     expect(next.rejectedReleases).toHaveLength(20);
     const rejections = (all: typeof events) => all.filter(({ reason }) => reason === 'ReleaseRejected');
     expect(rejections(events)).toHaveLength(20);
