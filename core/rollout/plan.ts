@@ -35,7 +35,7 @@ import { withBoundedHead } from './statusSize.ts';
 import { upstreamRefs } from './upstream/dependencies.ts';
 import { type Wait, waitsOf } from './waits.ts';
 
-type Need = 'blockers' | 'bindings' | 'health';
+export type Need = 'blockers' | 'bindings' | 'health';
 
 export interface Plan {
   /** The status to store, `revision` included. */

@@ -162,15 +162,15 @@ function consentMetadata({
 // Health that is evaluated live.
 
 /**
- * The HealthChecks that the Rollout watches, from live reads; undefined if it watches none. A report may not have
- * reached Metacontroller's cache, and a deployment, its apply and the outcome of its bake cannot be undone.
+ * The HealthChecks that the Rollout watches, from live reads. A report may not have reached Metacontroller's cache, and
+ * a deployment, its apply and the outcome of its bake cannot be undone.
  */
 export async function readChecks(
-  { rollout, problems }: Observed,
+  { rollout, healthChecks, unconsentingChecks, problems }: Observed,
   call: HookCall,
-): Promise<Pick<Observed, 'healthChecks' | 'unconsentingChecks' | 'problems'> | undefined> {
+): Promise<Pick<Observed, 'healthChecks' | 'unconsentingChecks' | 'problems'>> {
   const [rule] = healthCheckRule(rollout);
-  if (!rule) return undefined;
+  if (!rule) return { healthChecks, unconsentingChecks, problems };
   const labelSelector = toSelectorString(rule.labelSelector);
   const own = await call.cluster.list<HealthCheck>({ ...rule, labelSelector, atMost: LIMITS.watchedHealthChecks + 1 });
   const watched = await watchedChecks(rollout, own, call);

@@ -17,6 +17,7 @@ import { mayAwaitMetadata } from '../../core/rollout/deployment/rollback.ts';
 import { gatesOfRollouts } from '../../core/rollout/evaluation/gatesOfRollout.ts';
 import type { Observed } from '../../core/rollout/evaluation/observed.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
+import type { Need } from '../../core/rollout/plan.ts';
 import { releasesToLookUp } from '../../core/rollout/release/metadata.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
@@ -30,7 +31,29 @@ import {
   readServed,
   readUpstream,
 } from '../../live/objectReads.ts';
-import { withRestingChecks } from './healthReads.ts';
+import { readChecks, withPresentHealth, withRestingChecks } from './healthReads.ts';
+
+/**
+ * Reads live what shows that a version is applied and healthy: the HealthChecks; for the need `bindings` the
+ * FluxBindings; and for `health` the health now, which may differ from the stored reports, and the ImagePolicy.
+ */
+export async function readProof(
+  observed: Observed,
+  needs: ReadonlySet<Need>,
+  call: HookCall,
+): Promise<Partial<Observed>> {
+  const { rollout } = observed;
+  const [checks, bindings] = await Promise.all([
+    readChecks(observed, call),
+    needs.has('bindings') ? readBindingsAfterApply(rollout, call) : observed.bindings,
+  ]);
+  if (!needs.has('health')) return { ...checks, bindings };
+  const [healthChecks, imagePolicy] = await Promise.all([
+    withPresentHealth(rollout, checks.healthChecks, call),
+    liveImagePolicy(rollout, call.cluster),
+  ]);
+  return { ...checks, bindings, healthChecks, imagePolicy };
+}
 
 /** Reads live everything that may block a version, except the Gates of objects that were bound a moment ago. */
 export async function readBlockers(
@@ -160,7 +183,7 @@ const MAX_OBJECT_READS = 8;
  * The bindings of the objects bound to the Rollout, for a deployment that seems to be applied everywhere. Their Gates
  * don't matter. An object that was bound in the last seconds may be missing: the webhook has given it the version.
  */
-export async function readBindingsAfterApply(rollout: Rollout, call: HookCall): Promise<FluxBinding[]> {
+async function readBindingsAfterApply(rollout: Rollout, call: HookCall): Promise<FluxBinding[]> {
   const bindings = await listBindings([rollout], call.cluster);
   const objects = await recentBindableObjects(rollout, MAX_AGE_AFTER_APPLY_MS, call);
   return completeBindings([rollout], objects, bindings);

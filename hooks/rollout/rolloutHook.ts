@@ -6,18 +6,10 @@ import { bindingsOfRollout } from '../../core/binding/boundObjects.ts';
 import { eventRecord } from '../../core/kube/events.ts';
 import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
 import { isStale, type Observed } from '../../core/rollout/evaluation/observed.ts';
-import { type Plan, planRollout } from '../../core/rollout/plan.ts';
+import { type Need, type Plan, planRollout } from '../../core/rollout/plan.ts';
 import { readSelectingGates } from '../../live/gateReads.ts';
 import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
-import { readChecks, withPresentHealth } from './healthReads.ts';
-import {
-  carriedDeployments,
-  liveImagePolicy,
-  liveRollout,
-  readBindingsAfterApply,
-  readBlockers,
-  readBound,
-} from './liveReads.ts';
+import { carriedDeployments, liveRollout, readBlockers, readBound, readProof } from './liveReads.ts';
 import { isTriggeredByGrant, observe, relatedRules } from './observe.ts';
 
 /**
@@ -57,46 +49,29 @@ function draftOf(observed: Observed, { now }: HookCall): Draft {
   return { observed, plan: planRollout(observed, now) };
 }
 
-/** The plan that may be carried out: made again after each live read of what the plan before it depends on. */
+/** The plan that may be carried out: made again after live reads of what the plan before it depends on. */
 async function decidePlan(
   observed: Observed,
   related: ObjectMap,
   call: HookCall,
 ): Promise<{ plan: Plan; requeueAfterSeconds: number | undefined }> {
   const first = draftOf(observed, call);
-  const watching = await withLiveChecks(first, call);
-  const applied = await withLiveBindings(watching, call);
-  const healthy = await withLiveHealth(applied, call);
-  const { plan } = await withLiveBlockers(healthy, call);
-  if (plan.needs.has('blockers') || plan.needs.has('health')) await requireFresh(observed.rollout, call);
+  const proven = await withLiveProof(first, new Set(), call);
+  const { plan } = await withLiveBlockers(proven, call);
+  if (plan.needs.size > 0) await requireFresh(observed.rollout, call);
   return { plan, requeueAfterSeconds: recheckSeconds(first.plan, plan, related) };
 }
 
-/** Reads the HealthChecks, if the plan needs anything. */
-async function withLiveChecks(draft: Draft, call: HookCall): Promise<Draft> {
-  const { observed, plan } = draft;
-  if (plan.needs.size === 0) return draft;
-  const read = await readChecks(observed, call);
-  return read ? draftOf({ ...observed, ...read }, call) : draft;
-}
-
-/** Reads the FluxBindings, if the plan needs them. */
-async function withLiveBindings(draft: Draft, call: HookCall): Promise<Draft> {
-  const { observed, plan } = draft;
-  if (!plan.needs.has('bindings')) return draft;
-  return draftOf({ ...observed, bindings: await readBindingsAfterApply(observed.rollout, call) }, call);
-}
-
-/** Evaluates the HealthChecks again and reads the ImagePolicy, if the bake begins or ends. */
-async function withLiveHealth(draft: Draft, call: HookCall): Promise<Draft> {
-  const { observed, plan } = draft;
-  if (!plan.needs.has('health')) return draft;
-  const { rollout } = observed;
-  const read = {
-    healthChecks: await withPresentHealth(rollout, observed.healthChecks, call),
-    imagePolicy: await liveImagePolicy(rollout, call.cluster),
-  };
-  return draftOf({ ...observed, ...read }, call);
+/**
+ * Reads the HealthChecks if the plan needs anything, and what proves that a version is applied and healthy if it needs
+ * that; again if the plan from these reads needs more.
+ * @param known the needs for which that was read already
+ */
+async function withLiveProof(draft: Draft, known: ReadonlySet<Need>, call: HookCall): Promise<Draft> {
+  const needs = new Set([...known, ...draft.plan.needs]);
+  if (needs.size === known.size) return draft;
+  const read = await readProof(draft.observed, needs, call);
+  return withLiveProof(draftOf({ ...draft.observed, ...read }, call), needs, call);
 }
 
 /**
