@@ -41,7 +41,7 @@ import { newProblems } from '../kube/fieldProblem.ts';
 import { sameJson } from '../kube/json.ts';
 import { deploymentOf, deploymentText, isSetByGit, parseDeployments } from '../managedField/deployment.ts';
 import { managedFieldsOf, readManagedField, writeManagedFields } from '../managedField/managedFields.ts';
-import { type ManagedFieldInputs, setManagedFields } from '../managedField/setManagedFields.ts';
+import { type FieldDenial, type ManagedFieldInputs, setManagedFields } from '../managedField/setManagedFields.ts';
 import {
   areClosed,
   bypassText,
@@ -100,7 +100,12 @@ type WriteOutcome =
       revertReason?: RevertReason | undefined;
       denial?: undefined;
     }
-  | { denial: Denial; warnings: string[] };
+  | {
+      denial: Denial;
+      /** The managed fields whose values are denied. */
+      deniedFields?: readonly FieldDenial[] | undefined;
+      warnings: string[];
+    };
 
 /** The object to store, or the denial: the rules of the mutating webhook, in the order above. */
 export function decideWrite(write: FluxWrite): WriteOutcome {
@@ -231,7 +236,7 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
   if (denials.length > 0) {
     const text = `${subjectOf(object)}: ${denials.map((each) => each.text).join(' ')}`;
     const commands = denials.flatMap((each) => each.commands ?? []);
-    return { denial: { reason: 'managed_field', text, todo: { commands } }, warnings };
+    return { denial: { reason: 'managed_field', text, todo: { commands } }, deniedFields: denials, warnings };
   }
   return { object: outcome.object, warnings, revertReason: outcome.isReverted ? 'managed_field' : undefined };
 }

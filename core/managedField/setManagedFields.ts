@@ -56,7 +56,13 @@ interface ManagedFieldsOutcome {
   /** Whether something that the writer wanted was changed back or removed. */
   isReverted: boolean;
   /** Why the write is denied; empty if it is allowed. */
-  denials: TextWithCommands[];
+  denials: FieldDenial[];
+}
+
+/** The denial of a value that the write sets. */
+export interface FieldDenial extends TextWithCommands {
+  field: ManagedField;
+  value: string;
 }
 
 interface FieldDecision {
@@ -65,7 +71,7 @@ interface FieldDecision {
   /** The Warning for the writer, if the field is set back to the managed value. */
   revertText?: string;
   warning?: string;
-  denial?: TextWithCommands;
+  denial?: FieldDenial;
   /** Whether Git sets the field: the value stays as the write has it. */
   byGit?: true;
 }
@@ -90,7 +96,7 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
   const before = oldObject && managedFieldsOf(oldObject);
   const context = contextOf(write, fields, before?.fields ?? []);
   const warnings = newProblems(problems, before?.problems);
-  const denials: TextWithCommands[] = [];
+  const denials: FieldDenial[] = [];
   const revertTexts: string[] = [];
   const deployments = new Map<string, DeploymentRef>();
   const byGit = new Set<string>();
@@ -267,12 +273,14 @@ function denialOf(
   deployed: DeploymentRef,
   value: string,
   { object, rollouts }: FieldsContext,
-): TextWithCommands {
+): FieldDenial {
   const wanted = rollouts.get(field.rollout)?.spec?.wantedVersion;
   const rollout = { namespace: object.metadata.namespace, name: field.rollout };
   const version = tagWord(value);
   const pin = deployVersionCommand(rollout, value, { isPinned: true });
   return {
+    field,
+    value,
     text:
       `${fieldPath(field).join('.')} cannot be set to '${value}': Rollout '${field.rollout}' manages it and has deployed ` +
       `'${deployed.version}'.${wanted ? ` That Rollout is pinned to '${wanted}'.` : ''}`,

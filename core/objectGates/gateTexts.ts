@@ -138,8 +138,10 @@ export function denialText(
   readable?: ReadableGates,
 ): TextWithCommands {
   const gates = closed ? closedGatesText(redactFor([...closed], namespace, readable)) : undefined;
+  const commands = [...(todo?.commands ?? []), ...(gates?.commands ?? [])];
   return {
     text: `${text}${gates ? `: ${gates.text}` : ''}${todo?.text ? ` ${todo.text}` : ''}`,
-    commands: [...(todo?.commands ?? []), ...(gates?.commands ?? [])],
+    // Several fields may have been set to one version.
+    commands: [...new Map(commands.map((each) => [each[1], each])).values()],
   };
 }

@@ -14,8 +14,7 @@ import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/users.ts';
-import { deploymentOf } from '../../core/managedField/deployment.ts';
-import { managedFieldsOf, readManagedField } from '../../core/managedField/managedFields.ts';
+import type { FieldDenial } from '../../core/managedField/setManagedFields.ts';
 import { bypassingDeployCommand, type Denial, subjectOf } from '../../core/objectGates/gateTexts.ts';
 import { withShrinkingEdits } from '../../core/objectGates/objectGates.ts';
 import { isSuspendedByUs } from '../../core/objectGates/objectState.ts';
@@ -40,8 +39,10 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const reasonCounts = bypass ? bypass.granted : await countsForDeletion(versions, request, call);
   const outcome = decideWrite({ ...write, fieldManager, isSync, reasonCounts });
   const { warnings } = outcome;
-  if (outcome.denial)
-    return deny(await withClosedGates(outcome.denial, object, context, call), request, call, warnings);
+  if (outcome.denial) {
+    const { denial, deniedFields = [] } = outcome;
+    return deny(await withClosedGates(denial, deniedFields, context, call), request, call, warnings);
+  }
   const isHeld = closed.length > 0 && !bypass?.granted;
   const loss = isHeld && !isStoredVersion ? await lostFieldsDenial(oldObject!, closed, request, call) : undefined;
   if (loss) return deny(loss, request, call, warnings);
@@ -121,25 +122,20 @@ async function lostFieldsDenial(
   };
 }
 
-/** Adds to the denial of an edit of a managed field the closed Gates for which a deployment would wait. */
+/** Adds to the denial the closed Gates for which deployments of these values would wait. */
 async function withClosedGates(
   denial: Denial,
-  object: FluxObject,
+  deniedFields: readonly FieldDenial[],
   { rollouts }: WriteContext,
   call: WebhookCall,
 ): Promise<Denial> {
-  if (denial.reason !== 'managed_field') return denial;
-  const deniedFields = managedFieldsOf(object).fields.filter(
-    (field) => readManagedField(object, field) !== deploymentOf(rollouts.get(field.rollout))?.version,
-  );
-  const names = new Set(deniedFields.map(({ rollout }) => rollout));
-  const bound = [...names].flatMap((name) => rollouts.get(name) ?? []);
-  const closed = await readClosedGatesOfRollouts(bound, call);
+  const names = new Set(deniedFields.map(({ field }) => field.rollout));
+  const denying = [...names].flatMap((name) => rollouts.get(name) ?? []);
+  const closed = await readClosedGatesOfRollouts(denying, call);
   if (closed.length === 0) return denial;
-  const bypasses = bound.map(({ metadata: { namespace, name }, spec }) => {
-    const field = deniedFields.find(({ rollout }) => rollout === name)!;
-    const rollout = { namespace, name: field.rollout };
-    return bypassingDeployCommand(rollout, readManagedField(object, field), Boolean(spec?.wantedVersion));
+  const bypasses = deniedFields.map(({ field: { rollout: name }, value }) => {
+    const { metadata, spec } = rollouts.get(name)!;
+    return bypassingDeployCommand({ namespace: metadata.namespace, name }, value, Boolean(spec?.wantedVersion));
   });
   const todo = { commands: [...(denial.todo?.commands ?? []), ...bypasses] };
   return { ...denial, text: `${denial.text} A deployment would wait`, closed, todo };

@@ -222,6 +222,43 @@ describe('the denial for a managed field', () => {
     expect(message).toContain(`\n  ${command} gate.fluxcd.io/bypass-reason="<why>"\n`);
   });
 
+  it('names the Gates and the bypass only of the Rollouts whose fields the user changes', async () => {
+    const annotations = {
+      'rollout.kuberik.com/substitute.A.from': 'just-committed',
+      'rollout.kuberik.com/substitute.B.from': 'edited',
+      'rollout.kuberik.com/substitute.C.from': 'edited',
+    };
+    const object = (b: string, c: string) =>
+      kustomization({
+        annotations,
+        deployed: [deployment('edited', 1, '1.0.0'), deployment('just-committed', 1, '1.0.0')].join(','),
+        substitute: { A: '1.0.0', B: b, C: c },
+      });
+    const behind = (name: string, ...tags: string[]): Rollout => {
+      const { spec, ...others } = rollout(name, ...tags);
+      return { ...others, spec: { ...spec!, gates: [{ name: `gate-of-${name}` }] } };
+    };
+    const { message } = await send(
+      mutateFlux,
+      { object: object('2.0.0', '3.0.0'), oldObject: object('1.0.0', '1.0.0') },
+      {
+        objects: [
+          behind('just-committed', '1.1.0', '1.0.0'),
+          behind('edited', '1.0.0'),
+          gate('shop/gate-of-just-committed'),
+          gate('shop/gate-of-edited'),
+        ],
+      },
+    );
+    expect(message).toContain("A deployment would wait: Gate 'shop/gate-of-edited' is closed");
+    expect(message).not.toContain('just-committed');
+    const bypasses = message.match(/force-deploy=\S+ gate\.fluxcd\.io\/bypass-reason/g);
+    expect(bypasses).toEqual([
+      'force-deploy=2.0.0 gate.fluxcd.io/bypass-reason',
+      'force-deploy=3.0.0 gate.fluxcd.io/bypass-reason',
+    ]);
+  });
+
   it('of a frozen object says that opening is not enough, and what to do', async () => {
     const gates = { 'gate.fluxcd.io/gates': 'freeze' };
     const annotations = { ...oldObject.metadata.annotations, ...gates };
