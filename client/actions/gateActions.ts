@@ -3,7 +3,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Budget, Gate, Rollout, RolloutGate } from '../../api/types.ts';
-import type { GateResult } from '../../core/gate/evaluateGates.ts';
+import { type GateResult, isMissing } from '../../core/gate/evaluateGates.ts';
 import type { NextDeployment } from '../../core/gate/gateApprovals.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { identityOf } from '../../core/kube/names.ts';
@@ -43,8 +43,8 @@ export function fluxActions(
   const find = finder(gates);
   const gatesOf = (results: readonly GateResult[]) =>
     results.flatMap(({ ref }) => (ref ? [{ kind: KINDS.Gate.kind, namespace: ref.namespace, name: ref.name }] : []));
-  const existing = gatesOf(closed.filter(({ isMissing }) => !isMissing));
-  const missing = gatesOf(closed.filter(({ isMissing }) => isMissing));
+  const existing = gatesOf(closed.filter((gate) => !isMissing(gate)));
+  const missing = gatesOf(closed.filter(isMissing));
   return [
     ...missing.flatMap((gate) =>
       offer({ type: 'create', object: gate }, undefined, { rights: [rightOn('create', 'Gate', gate)] }),

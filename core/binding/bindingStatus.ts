@@ -18,7 +18,6 @@ import type {
   ManagedField,
   Rollout,
 } from '../../api/types.ts';
-import { ABSENCE } from '../gate/evaluateGates.ts';
 import { isLimit } from '../gate/gateRefs.ts';
 import { setCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
@@ -206,7 +205,7 @@ export function closedGatesOf({ gates = [] }: FluxBindingStatus): ClosedGate[] {
 function closedGate({ namespace, name, message = '', closure }: GateEntry): ClosedGate {
   const ref = { namespace, name };
   const key = refKey(ref);
-  return { key, ref: isLimit(key) ? undefined : ref, message, isMissing: closure === ABSENCE };
+  return { key, ref: isLimit(key) ? undefined : ref, message, closure };
 }
 
 function readyFinding(status: FluxBindingStatus, spec: FluxBindingSpec, closed: ClosedGate[]): Finding {

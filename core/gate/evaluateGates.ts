@@ -19,6 +19,11 @@ const MAX_QUOTED_CHARACTERS = 120;
 /** The closure of a Gate that doesn't exist: a bypass of it ends once the Gate is created as a closed one. */
 export const ABSENCE = 'missing';
 
+/** Whether the Gate does not exist. */
+export function isMissing({ closure }: Pick<GateResult, 'closure'>): boolean {
+  return closure === ABSENCE;
+}
+
 /** A closed Gate with its closure, `ns/a@<closure>`: a bypass is for one closure only. */
 export function closureKey({ key, closure }: Pick<GateResult, 'key' | 'closure'>): string {
   return closure ? `${key}@${closure}` : key;
@@ -39,7 +44,6 @@ export interface GateResult {
   message: string;
   /** The time of the Gate's next change by itself. */
   until?: EpochMs | undefined;
-  isMissing?: boolean | undefined;
   /** Identifies the closure: `closure` in core/gate/gateTimeline.ts. */
   closure?: string | undefined;
   /** The request that closed it, if one did. */
@@ -105,7 +109,7 @@ function gateResult(
   const key = refKey(ref);
   if (!gate) {
     const message = `Gate '${key}' does not exist and counts as closed: create it, or remove the reference`;
-    return { key, ref, isOpen: false, message, isMissing: true, closure: ABSENCE };
+    return { key, ref, isOpen: false, message, closure: ABSENCE };
   }
   const { opened, openFor, message, until, closure, cause, opensByRequest } = evaluateGate(gate, now);
   const isOpen = opened || (openFor !== undefined && next !== undefined && opensFor(openFor, next));
@@ -152,7 +156,7 @@ export function closedText(closed: readonly GateResult[]): string {
 }
 
 function closedGateText(gate: GateResult): string {
-  if (gate.isMissing || !gate.ref) return gate.message;
+  if (isMissing(gate) || !gate.ref) return gate.message;
   const needsVersion = !gate.opensByRequest && !gate.missingApprovals;
   const how = needsVersion ? '; it opens only by approvals, for one version of one Rollout' : '';
   return `Gate '${gate.key}' is closed (${fullMessage(gate)}${how})`;

@@ -27,7 +27,7 @@ export function openGateCommand({ namespace, name }: NamespacedName): CommandLin
 }
 
 /** The part of a closed Gate that a condition shows. */
-export type ClosedGate = Pick<GateResult, 'key' | 'ref' | 'message' | 'isMissing'>;
+export type ClosedGate = Pick<GateResult, 'key' | 'ref' | 'message' | 'closure'>;
 
 /** The RFC's sentence about a closed Gate. */
 export function closedGateSentence({ key, ref, message }: ClosedGate): string {

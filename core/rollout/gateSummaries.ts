@@ -5,7 +5,14 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { GateSummary, HistoryEntry, RolloutGate, VersionInfo } from '../../api/types.ts';
-import { approveGateCommands, closedOf, evaluateRequired, fullMessage, redactFor } from '../gate/evaluateGates.ts';
+import {
+  approveGateCommands,
+  closedOf,
+  evaluateRequired,
+  fullMessage,
+  isMissing,
+  redactFor,
+} from '../gate/evaluateGates.ts';
 import { LIMITS } from '../limits.ts';
 import type { ClosedGate } from '../objectGates/gateTexts.ts';
 import { type CommandLine, withCommands } from '../text/commands.ts';
@@ -135,10 +142,8 @@ function closedGates({ rollout, requiredGates, gates }: Observed, { choice, vers
  * The entry of a closed Gate. It has no list, because clients read an entry with a list as a gate that lets versions
  * through.
  */
-function closedSummary(
-  { key, ref, isMissing, message }: ClosedGate,
-  commands: readonly CommandLine[] = [],
-): GateSummary {
-  const text = ref && !isMissing ? withCommands(`Gate is closed: ${message}`, ...commands) : message;
+function closedSummary(gate: ClosedGate, commands: readonly CommandLine[] = []): GateSummary {
+  const { key, ref, message } = gate;
+  const text = ref && !isMissing(gate) ? withCommands(`Gate is closed: ${message}`, ...commands) : message;
   return { kind: KINDS.Gate.kind, name: key, passing: false, message: text };
 }

@@ -5,6 +5,7 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { countText } from '../../core/approval/approvalVerdict.ts';
 import { repeatsReason } from '../../core/gate/bypassReason.ts';
+import { isMissing } from '../../core/gate/evaluateGates.ts';
 import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { sameJson } from '../../core/kube/json.ts';
@@ -118,7 +119,7 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
 async function absentGateWarnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
   const refs = without(gatesNamedBy(rollout), before ? gatesNamedBy(before) : []);
   const closed = await readClosedGates({ refs }, call);
-  const absent = closed.filter(({ isMissing }) => isMissing).slice(0, MAX_GATES_IN_WARNINGS);
+  const absent = closed.filter(isMissing).slice(0, MAX_GATES_IN_WARNINGS);
   return absent.map(({ message }) => `spec.gates: ${message}`);
 }
 

@@ -6,7 +6,14 @@
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Rollout, RolloutStatus } from '../../../api/types.ts';
 import { bindingsOfRollout } from '../../binding/boundObjects.ts';
-import { closedOf, evaluateGates, type GateResult, limitResults, redactFor } from '../../gate/evaluateGates.ts';
+import {
+  closedOf,
+  evaluateGates,
+  type GateResult,
+  isMissing,
+  limitResults,
+  redactFor,
+} from '../../gate/evaluateGates.ts';
 import {
   gatesNamedBy,
   gatesOfBinding,
@@ -145,5 +152,5 @@ export function closedAgainstRemoval(
   alsoRequired: ReadonlySet<string> = new Set(),
 ): GateResult[] {
   const never = neverSeen(rollout);
-  return closed.filter(({ key, isMissing }) => !isMissing || alsoRequired.has(key) || !never.has(key));
+  return closed.filter((gate) => !isMissing(gate) || alsoRequired.has(gate.key) || !never.has(gate.key));
 }

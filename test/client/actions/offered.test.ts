@@ -8,6 +8,7 @@ import type { Rollout } from '../../../api/types.ts';
 import type { Action } from '../../../client/actions/action.ts';
 import { budgetActions, gateActions, rolloutGateActions } from '../../../client/actions/gateActions.ts';
 import { commandViewsOf } from '../../../client/actions/lines.ts';
+import { ABSENCE } from '../../../core/gate/evaluateGates.ts';
 import { objectOf } from '../../support/objects.ts';
 import {
   behind,
@@ -280,7 +281,7 @@ describe('an action', () => {
       'patch app',
     ]);
     expect(found.text).toContain('Gate shop/typo');
-    const ofFlux = behind([closedGate('freeze'), { ...closedGate('typo'), isMissing: true }], [gate('freeze')]);
+    const ofFlux = behind([closedGate('freeze'), { ...closedGate('typo'), closure: ABSENCE }], [gate('freeze')]);
     expect(ofFlux.find(({ request }) => request.type === 'bypass')?.rights).toMatchObject([
       { verb: 'bypass', name: 'freeze' },
       { verb: 'bypass', name: 'typo' },

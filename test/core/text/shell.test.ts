@@ -15,7 +15,7 @@ import { objectRef } from '../../../client/explain/application.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { readyOf } from '../../../core/budget/budgetReport.ts';
-import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
+import { ABSENCE, evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
 import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';
 import { closedGatesText, managedFieldTodo } from '../../../core/objectGates/gateTexts.ts';
@@ -174,7 +174,7 @@ describe('a command in', () => {
           return type === 'freeze' || type === 'unrequire' ? [] : offer(request as ActionRequest);
         }),
       );
-      const gate = { ref, isMissing: true } as never;
+      const gate = { ref, closure: ABSENCE } as never;
       const all = [
         ...commandViewsOf(
           [
