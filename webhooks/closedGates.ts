@@ -18,7 +18,8 @@ import {
   type GrantedBypass,
   recentReason,
 } from '../core/gate/bypassReason.ts';
-import { closedOf, evaluateRequired, type GateResult, limitResults } from '../core/gate/evaluateGates.ts';
+import { type ClosedGates, closedKeys, closedOf } from '../core/gate/closedGates.ts';
+import { evaluateGates } from '../core/gate/evaluateGates.ts';
 import { LIMIT_OF_GATES, type RequiredGates } from '../core/gate/gateRefs.ts';
 import { refKey, shortHash } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
@@ -43,9 +44,9 @@ import { type AdmissionDecision, allowed, deny, namespaceOf } from './response.t
 export async function readClosedGates(
   { refs, limit }: RequiredGates,
   { cluster, now }: WebhookCall,
-): Promise<GateResult[]> {
-  if (refs.length > LIMITS.requiredGates) return limitResults(LIMIT_OF_GATES);
-  return closedOf(evaluateRequired({ refs, limit }, await readGates(refs, cluster), now));
+): Promise<ClosedGates | undefined> {
+  if (refs.length > LIMITS.requiredGates) return closedOf([], LIMIT_OF_GATES);
+  return closedOf(evaluateGates(refs, await readGates(refs, cluster), now), limit);
 }
 
 /**
@@ -55,16 +56,19 @@ export async function readClosedGates(
 export async function readClosedGatesOfRollouts(
   rollouts: readonly Rollout[],
   call: WebhookCall,
-): Promise<GateResult[]> {
+): Promise<ClosedGates | undefined> {
   const [first, ...others] = rollouts;
-  return first ? (await readClosedGatesAndBindings([first, ...others], call)).closed : [];
+  return first && (await readClosedGatesAndBindings([first, ...others], call)).closed;
 }
 
 /**
  * The closed Gates that stop a write that ends the Rollout: those of `readClosedGatesOfRollouts`, except names in
  * `spec.gates` for which no Gate has ever existed.
  */
-export async function readClosedGatesBeforeRemoval(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
+export async function readClosedGatesBeforeRemoval(
+  rollout: Rollout,
+  call: WebhookCall,
+): Promise<ClosedGates | undefined> {
   const { closed, bindings } = await readClosedGatesAndBindings([rollout], call);
   return closedAgainstRemoval(closed, rollout, new Set(requiredByBound([rollout], bindings).refs.map(refKey)));
 }
@@ -77,8 +81,8 @@ export async function readDroppedClosedGates(
   rollout: Rollout,
   before: Rollout,
   call: WebhookCall,
-): Promise<GateResult[]> {
-  if (!mayDropGates(rollout, before)) return [];
+): Promise<ClosedGates | undefined> {
+  if (!mayDropGates(rollout, before)) return undefined;
   const selectingGates = await readSelectingGates(before.metadata.namespace ?? '', call.cluster);
   return closedAgainstRemoval(await readClosedGates(droppedGates(rollout, before, selectingGates), call), before);
 }
@@ -87,7 +91,7 @@ export async function readDroppedClosedGates(
 async function readClosedGatesAndBindings(
   rollouts: readonly [Rollout, ...Rollout[]],
   call: WebhookCall,
-): Promise<{ closed: GateResult[]; bindings: FluxBinding[] }> {
+): Promise<{ closed: ClosedGates | undefined; bindings: FluxBinding[] }> {
   const namespace = rollouts[0].metadata.namespace ?? '';
   const [objects, selectingGates, stored] = await Promise.all([
     listBindableObjects(namespace, call.cluster),
@@ -108,25 +112,23 @@ const ALL_GATES: NamespacedName = { namespace: '', name: '' };
  * closed.
  */
 export async function reviewBypass(
-  closed: readonly GateResult[],
+  closed: ClosedGates | undefined,
   reason: string | undefined,
   { userInfo }: AdmissionRequest,
   { settings, access }: WebhookCall,
 ): Promise<Bypass | undefined> {
-  if (reason === undefined || closed.length === 0) return undefined;
+  if (reason === undefined || !closed) return undefined;
   const { username } = userInfo;
   const why = bypassProblem(username, reason, settings.bypassServiceAccounts);
   if (why !== undefined) return { granted: false, why };
   const { group, resource } = KINDS.Gate;
-  const may = await inParallel(closed, ({ ref = ALL_GATES }) =>
-    access.may(userInfo, { verb: 'bypass', group, resource, ...ref }),
-  );
-  const lacking = closed.filter((_, i) => !may[i]);
-  const keys = (gates: readonly GateResult[]) => gates.map(({ key }) => key);
-  if (lacking.length === 0) return { granted: true, gates: keys(closed), reason };
-  const which = lacking.every(({ ref }) => ref)
-    ? `${lacking.length > 1 ? 'Gates' : 'Gate'} ${firstFew(keys(lacking))}`
-    : 'all Gates of the cluster';
+  const may = (ref: NamespacedName) => access.may(userInfo, { verb: 'bypass', group, resource, ...ref });
+  const mayAll = !closed.limit || (await may(ALL_GATES));
+  const mayEach = await inParallel(closed.gates, ({ ref: { namespace, name } }) => may({ namespace, name }));
+  const lacking = closed.gates.filter((_, i) => !mayEach[i]);
+  if (mayAll && lacking.length === 0) return { granted: true, gates: closedKeys(closed), reason };
+  const names = firstFew(lacking.map(({ key }) => key));
+  const which = mayAll ? `${lacking.length > 1 ? 'Gates' : 'Gate'} ${names}` : 'all Gates of the cluster';
   return { granted: false, why: `${username} isn't allowed to bypass ${which} (verb bypass)` };
 }
 
@@ -138,14 +140,14 @@ export async function reviewBypass(
  */
 export async function bypassOrDeny(
   object: AnyObject,
-  closed: readonly GateResult[],
+  closed: ClosedGates | undefined,
   denial: Denial,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
   const { operation, subResource, oldObject, userInfo } = request;
   if (operation === 'DELETE' && (await isTerminating(namespaceOf(request), call))) return allowed();
-  if (closed.length === 0) return deny(denial, request, call);
+  if (!closed) return deny(denial, request, call);
   const when = operation === 'DELETE' ? 'delete' : subResource ? 'status' : 'write';
   const reason =
     when === 'write' ? freshReason(object, oldObject ?? undefined) : recentReason(object, userInfo.username, call.now);

@@ -86,7 +86,7 @@ export async function deny(
 ): Promise<AdmissionDecision> {
   const namespace = namespaceOf(request);
   // A denial names only Gates whose access was reviewed.
-  const reviewed = uniqueRefs(hiddenGates(denial.closed ?? [], namespace)).slice(0, MAX_LISTED);
+  const reviewed = uniqueRefs(hiddenGates(denial.closed?.gates ?? [], namespace)).slice(0, MAX_LISTED);
   const { group, resource } = KINDS.Gate;
   const may = await Promise.all(
     reviewed.map((ref) => access.may(request.userInfo, { verb: 'get', group, resource, ...ref })),

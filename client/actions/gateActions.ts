@@ -3,6 +3,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Budget, Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import type { ClosedGates } from '../../core/gate/closedGates.ts';
 import { type GateResult, isMissing } from '../../core/gate/evaluateGates.ts';
 import type { NextDeployment } from '../../core/gate/gateApprovals.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
@@ -36,15 +37,15 @@ export function gateActions(gate: Gate, waiting: readonly NextDeployment[], now:
 export function fluxActions(
   object: FluxObject,
   ref: ObjectRef,
-  closed: readonly GateResult[],
+  closed: ClosedGates | undefined,
   gates: readonly Gate[],
   isSuspendedManually: boolean,
 ): Action[] {
   const find = finder(gates);
   const gatesOf = (results: readonly GateResult[]) =>
-    results.flatMap(({ ref }) => (ref ? [{ kind: KINDS.Gate.kind, namespace: ref.namespace, name: ref.name }] : []));
-  const existing = gatesOf(closed.filter((gate) => !isMissing(gate)));
-  const missing = gatesOf(closed.filter(isMissing));
+    results.map(({ ref }) => ({ kind: KINDS.Gate.kind, namespace: ref.namespace, name: ref.name }));
+  const existing = gatesOf((closed?.gates ?? []).filter((gate) => !isMissing(gate)));
+  const missing = gatesOf((closed?.gates ?? []).filter(isMissing));
   return [
     ...missing.flatMap((gate) =>
       offer({ type: 'create', object: gate }, undefined, { rights: [rightOn('create', 'Gate', gate)] }),

@@ -34,7 +34,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { RevertReason } from '../../api/metrics.ts';
 import type { ManagedField, Rollout } from '../../api/types.ts';
 import { type Bypass, freshReason, recordReason } from '../gate/bypassReason.ts';
-import { closureKey, type GateResult } from '../gate/evaluateGates.ts';
+import { type ClosedGates, closuresOf, unionOfClosed } from '../gate/closedGates.ts';
 import { LIMIT_TEXTS } from '../gate/gateRefs.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
@@ -57,7 +57,7 @@ import {
   type ObjectGates,
   selectedByText,
 } from '../objectGates/objectGates.ts';
-import { isBypassedByUser, isSuspendedByUs, readState } from '../objectGates/objectState.ts';
+import { isBypassedByUser, isSuspendedByUs, readState, suspendingClosures } from '../objectGates/objectState.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
 import { decideBehindClosedGate } from './closedGateWrite.ts';
@@ -65,7 +65,7 @@ import { decideBehindClosedGate } from './closedGateWrite.ts';
 /** The cluster's state for one write, read once and before anything is decided. */
 export interface WriteContext extends GateContext, ManagedFieldInputs {
   /** Closed Gates of the Rollouts from which this write unbinds the object: unbinding must not evade them. */
-  closedGatesOfUnbound?: readonly GateResult[];
+  closedGatesOfUnbound?: ClosedGates | undefined;
   /** The Kustomization that applies the object; only if it exists and the write `endsOpening`. */
   applier?: FluxObject | undefined;
 }
@@ -77,8 +77,8 @@ export interface FluxWrite {
   /** The stored object; absent on CREATE. */
   oldObject?: FluxObject | undefined;
   context: WriteContext;
-  /** The Gates that hold the stored object: see `closedGatesOfWrite`. */
-  closed: readonly GateResult[];
+  /** What holds the stored object: see `closedGatesOfWrite`. */
+  closed: ClosedGates | undefined;
   user: string;
   /** The manager in the request's options. */
   fieldManager?: string | undefined;
@@ -110,8 +110,8 @@ type WriteOutcome =
 /** The object to store, or the denial: the rules of the mutating webhook, in the order above. */
 export function decideWrite(write: FluxWrite): WriteOutcome {
   const { oldObject, context, bypass } = write;
-  const closed = bypass?.granted ? [] : write.closed;
-  const content = oldObject && closed.length > 0 ? revertOrDeny({ ...write, oldObject }) : manageFields(write);
+  const closed = bypass?.granted ? undefined : write.closed;
+  const content = oldObject && closed ? revertOrDeny({ ...write, oldObject, closed }) : manageFields(write);
   if (content.denial) return content;
 
   // From here on only spec.suspend and our annotations change.
@@ -123,7 +123,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
     gates,
     fieldManager: write.fieldManager,
     writerBypasses: bypass?.granted ?? false,
-    deploymentBypasses: bypassingRollouts(oldObject, gates.closures, context).size > 0,
+    deploymentBypasses: bypassingRollouts(oldObject, suspendingClosures(gates), context).size > 0,
     applier: context.applier,
     now: context.now,
   });
@@ -143,11 +143,8 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
 }
 
 /** The closed Gates that hold the stored object, and those of the Rollouts from which the write unbinds it. */
-export function closedGatesOfWrite(oldObject: FluxObject, context: WriteContext): GateResult[] {
-  const { closed } = evaluateObjectGates(oldObject, context);
-  // The Rollout that loses the object requires the object's own Gates too.
-  const own = new Set(closed.map(({ key }) => key));
-  return [...closed, ...(context.closedGatesOfUnbound ?? []).filter(({ key }) => !own.has(key))];
+export function closedGatesOfWrite(oldObject: FluxObject, context: WriteContext): ClosedGates | undefined {
+  return unionOfClosed([evaluateObjectGates(oldObject, context).closed, context.closedGatesOfUnbound]);
 }
 
 /** Whether closed Gates hold the object in this write, whatever its Rollouts deploy: then they need not be read. */
@@ -160,13 +157,13 @@ export function holdsWrite(
   if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
   const { closed } = evaluateObjectGates(oldObject, gates);
   // A Rollout's deployment that bypasses these closures sets the managed fields of a bypassed object too.
-  return closed.length > 0 && !isBypassedByUser(readState(oldObject), closed.map(closureKey));
+  return closed !== undefined && !isBypassedByUser(readState(oldObject), closuresOf(closed));
 }
 
 /**
  * Reverts, denies or allows a write behind closed Gates: no governed field changes, except for a bypassing deployment.
  */
-function revertOrDeny(write: FluxWrite & { oldObject: FluxObject }): WriteOutcome {
+function revertOrDeny(write: FluxWrite & { oldObject: FluxObject; closed: ClosedGates }): WriteOutcome {
   const { object, oldObject, closed, bypass } = write;
   const outcome = decideBehindClosedGate({ ...write, beginsHold: beginsHold(write) });
   if (outcome.is === 'denied') {
@@ -207,7 +204,7 @@ function beginsHold({ oldObject, context, isByDecorator }: FluxWrite & { oldObje
 function withBypassingFields(kept: FluxObject, write: FluxWrite & { oldObject: FluxObject }): FluxObject {
   const { object, oldObject, context } = write;
   // The object as it will be stored: a Gate that begins to select it in this very write counts too.
-  const { closures } = evaluateObjectGates(kept, context);
+  const closures = suspendingClosures(evaluateObjectGates(kept, context));
   const bypassing = bypassingRollouts(oldObject, closures, context);
   const hasSameFields =
     sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&
@@ -276,11 +273,12 @@ function referenceWarnings(
  * The Warning about a Gate on an OCI HelmRepository. It holds nothing: Flux doesn't reconcile such an object, and the
  * objects that use it fetch the charts.
  */
-function idleSourceWarning({ object, oldObject }: FluxWrite, { all, problems }: ObjectGates): string[] {
+function idleSourceWarning({ object, oldObject }: FluxWrite, gates: ObjectGates): string[] {
   const isIdle = (each: FluxObject | undefined) => each?.kind === 'HelmRepository' && each.spec?.type === 'oci';
   const gatesAnnotation = (each: FluxObject | undefined) => each?.metadata.annotations?.[REQUIRED_GATES];
   const isNew = !isIdle(oldObject) || gatesAnnotation(object) !== gatesAnnotation(oldObject);
-  if (all.length + problems.length === 0 || !isIdle(object) || !isNew) return [];
+  const isGated = gates.all.length > 0 || suspendingClosures(gates).length > 0;
+  if (!isGated || !isIdle(object) || !isNew) return [];
   return [
     'a Gate on a HelmRepository of type oci holds nothing: require the Gate on the HelmReleases that use the repository',
   ];
@@ -293,20 +291,21 @@ function idleSourceWarning({ object, oldObject }: FluxWrite, { all, problems }: 
 function suspendedWarning(
   { kind, metadata }: FluxObject,
   { object, oldObject, bypass }: FluxWrite,
-  { causes, closed, problems }: ObjectGates,
+  gates: ObjectGates,
 ): string[] {
-  if (causes.length === 0 || metadata.annotations?.[SUSPENDED] === undefined) return [];
+  if (suspendingClosures(gates).length === 0 || metadata.annotations?.[SUSPENDED] === undefined) return [];
   if (oldObject && bypass?.granted)
     return ['stored, but still suspended: to let Flux act on it, also set spec.suspend to false'];
   if (oldObject) {
     // Behind a closed Gate the write would have been denied.
     const isResumed = oldObject.spec?.suspend === true && object.spec?.suspend !== true;
-    return isResumed && problems.length > 0
+    return isResumed && gates.problems.length > 0
       ? ['still suspended: a reference in gate.fluxcd.io/gates names no Gate; correct or remove it']
       : [];
   }
-  const gates = closed.filter(({ ref }) => ref);
-  return gates.length > 0 ? [`${kind} '${metadata.name ?? '(new)'}' is suspended: ${areClosed(gates)}`] : [];
+  const { closed } = gates;
+  if (!closed || closed.limit) return [];
+  return [`${kind} '${metadata.name ?? '(new)'}' is suspended: ${areClosed(closed)}`];
 }
 
 /** The Warning for a user who resumes an object whose version is being fetched: it is resumed automatically. */

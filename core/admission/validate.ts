@@ -7,7 +7,7 @@ import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATE_STATE, SUSPENDED } from '../.
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
-import type { GateResult } from '../gate/evaluateGates.ts';
+import { type ClosedGates, closedWhere, closuresOf } from '../gate/closedGates.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
@@ -23,7 +23,7 @@ import {
 import { fieldKey, fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
 import { type Denial, subjectOf } from '../objectGates/gateTexts.ts';
 import { escapesSelection, evaluateObjectGates } from '../objectGates/objectGates.ts';
-import { isSuspendedByUs, readState } from '../objectGates/objectState.ts';
+import { isSuspendedByUs, readState, suspendingClosures } from '../objectGates/objectState.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { FewPaths, governedChanges } from './closedGateWrite.ts';
@@ -32,18 +32,13 @@ import type { FluxWrite } from './fluxWrite.ts';
 /** The denial of a write that another webhook has changed; undefined if none has. */
 export function verifyWrite(write: FluxWrite): Denial | undefined {
   const { object, oldObject, context, closed } = write;
-  const { closures } = evaluateObjectGates(oldObject ?? object, context);
+  const closures = suspendingClosures(evaluateObjectGates(oldObject ?? object, context));
   const bypassing = bypassingRollouts(oldObject, closures, context);
   const changed = verifySuspended(object) ?? verifySeen(write) ?? verifyBehindClosedGate(write, bypassing);
   if (changed || beginsHold(write)) return changed;
   // Behind a closed Gate a managed field keeps its value, even if its Rollout has deployed another, unless that
   // deployment bypasses the Gate.
-  const problems = verifyManagedFields(
-    object,
-    oldObject,
-    closed.length > 0 ? bypassing : context.rollouts,
-    context.now,
-  );
+  const problems = verifyManagedFields(object, oldObject, closed ? bypassing : context.rollouts, context.now);
   if (problems.length === 0) return undefined;
   const text = `${subjectOf(object)}: ${problems.map((each) => each.text).join('. ')}.`;
   return { reason: 'overwritten', text, todo: { text: [...new Set(problems.map(({ todo }) => todo))].join(' ') } };
@@ -66,9 +61,9 @@ function verifySuspended(object: FluxObject): Denial | undefined {
 function verifySeen({ object, oldObject, context, closed: known }: FluxWrite): Denial | undefined {
   const isStateless = object.metadata.annotations?.[GATE_STATE] === undefined;
   if (object.metadata.deletionTimestamp || !(isStateless || readState(object)?.is === 'open')) return undefined;
-  const seen = new Set(oldObject && !isStateless ? known.map(({ key }) => key) : []);
-  const closed = evaluateObjectGates(object, context).closed.filter(({ key }) => !seen.has(key));
-  if (closed.length === 0) return undefined;
+  const seen = new Set(oldObject && !isStateless ? closuresOf(known) : []);
+  const closed = closedWhere(evaluateObjectGates(object, context).closed, (closure) => !seen.has(closure));
+  if (!closed) return undefined;
   const cause = 'made it require a closed Gate too late';
   const text = isStateless
     ? `lacks the annotation ${GATE_STATE}: another mutating webhook removed it, or ${cause}`
@@ -91,7 +86,7 @@ function verifyBehindClosedGate(write: FluxWrite, bypassing: ReadonlyMap<string,
   const state = readState(object)?.is;
   // In any other state the Gate has closed between the two calls of this request, and the write counts as earlier.
   if (state !== 'closed' && state !== 'bypassed' && state !== 'bypassing') return undefined;
-  if (!oldObject || isSystemDeleter(user) || bypass?.granted || closed.length === 0) return undefined;
+  if (!oldObject || isSystemDeleter(user) || bypass?.granted || !closed) return undefined;
   const bypassed = managedFieldsOf(oldObject).fields.filter(
     (field) => state === 'bypassing' || bypassing.has(field.rollout),
   );
@@ -195,10 +190,10 @@ function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undef
  * @param closed includes the closed Gates of its Rollouts, which the object could evade by being deleted and created
  * again
  */
-export function deletionDenial(oldObject: FluxObject, closed: readonly GateResult[]): Denial | undefined {
+export function deletionDenial(oldObject: FluxObject, closed: ClosedGates | undefined): Denial | undefined {
   const subject = subjectOf(oldObject);
   const { [SUSPENDED]: suspended, [AWAITS_ARTIFACT]: awaits } = oldObject.metadata.annotations ?? {};
-  if (closed.length > 0) return { reason: 'gate_closed', text: `${subject} cannot be deleted`, closed };
+  if (closed) return { reason: 'gate_closed', text: `${subject} cannot be deleted`, closed };
   if (suspended === undefined) return undefined;
   if (awaits !== undefined) {
     const fetching = parseDeployments(awaits).map(deploymentText).join(', ');

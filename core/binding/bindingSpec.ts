@@ -6,8 +6,9 @@ import type { FluxObject } from '../../api/flux.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
-import { evaluateRequired, fullMessage, type GateResult, redactFor, reportedClosure } from '../gate/evaluateGates.ts';
-import { requiredByBinding } from '../gate/gateRefs.ts';
+import { closuresOf, reportedClosed } from '../gate/closedGates.ts';
+import { evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
+import { LIMIT_TEXTS, requiredByBinding, storedLimit } from '../gate/gateRefs.ts';
 import { byRefKey, objectName, shortHash } from '../kube/names.ts';
 import { earliestTime, formatTime } from '../kube/time.ts';
 import { deploymentOf } from '../managedField/deployment.ts';
@@ -117,8 +118,12 @@ export function reportOf(
   { rollouts, gates }: ReportInputs,
   now: EpochMs,
 ): { report: Report; requeueAt: EpochMs | undefined } {
-  const evaluated = evaluateRequired(requiredByBinding(spec), gates, now);
-  const entries = redactFor(evaluated, metadata.namespace ?? '').map(gateEntry);
+  const { refs, limit } = requiredByBinding(spec);
+  const evaluated = evaluateGates(refs, gates, now);
+  const entries = [
+    ...(limit ? [{ ...storedLimit(limit), opened: false, message: LIMIT_TEXTS[limit] }] : []),
+    ...redactFor(evaluated, metadata.namespace ?? '').map(gateEntry),
+  ];
   const ends = [...rollouts.values()].flatMap((rollout) => bypassGrantEnds(rollout) ?? []).filter((end) => end > now);
   const report = reportWith(spec, rollouts, entries, now);
   return { report, requeueAt: earliestTime([...evaluated.map(({ until }) => until), ...ends]) };
@@ -135,7 +140,7 @@ export function reportWith(
   now: EpochMs,
 ): Report {
   const existing = rolloutsOfBinding(spec).flatMap((name) => rollouts.get(name) ?? []);
-  const closures = closedClosures(gates);
+  const closures = closuresOf(reportedClosed([...gates]));
   const bypassing = existing.filter((rollout) => grantCovers(rollout, closures, now));
   return {
     ...(existing.length > 0 && {
@@ -152,8 +157,8 @@ export function reportWith(
 
 function gateEntry(gate: GateResult): GateEntry {
   return {
-    namespace: gate.ref?.namespace ?? '',
-    name: gate.ref?.name ?? gate.key,
+    namespace: gate.ref.namespace,
+    name: gate.ref.name,
     opened: gate.isOpen,
     message: fullMessage(gate),
     ...(gate.until !== undefined && { until: formatTime(gate.until) }),
@@ -172,11 +177,6 @@ export function headOf({ rollouts = [] }: Report, name: string): DeploymentRef |
   return rollout === undefined || id === undefined || version === undefined || uid === undefined
     ? undefined
     : { rollout, id, version, uid };
-}
-
-/** The closed Gates, each in the form of `closureKey`. */
-export function closedClosures(gates: readonly GateEntry[] | undefined): string[] {
-  return (gates ?? []).filter(({ opened }) => !opened).map(reportedClosure);
 }
 
 /** The names of the Rollouts that the object tracks, sorted. */

@@ -18,16 +18,15 @@ import type {
   ManagedField,
   Rollout,
 } from '../../api/types.ts';
-import { isLimit } from '../gate/gateRefs.ts';
+import { type ClosedGates, mapClosed, reportedClosed } from '../gate/closedGates.ts';
 import { setCondition } from '../kube/conditions.ts';
-import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { type AtomicUpdate, atomicUpdate } from '../managedField/atomicUpdate.ts';
 import { deploymentText, formatDeployments, isSameDeployment } from '../managedField/deployment.ts';
-import { bypassedText, type ClosedGate, closedGateSentence } from '../objectGates/gateTexts.ts';
+import { bypassedSentences, closedSentences } from '../objectGates/gateTexts.ts';
 import { applierWaitOf, applierWaitText, type ObjectKey } from '../suspension/applier.ts';
 import { carries, missingSourceText, provesApply, TRACKING_KIND } from './appliedDeployment.ts';
-import { type GateEntry, gatesOfReport, headOf, type Report, rolloutsOfBinding } from './bindingSpec.ts';
+import { gatesOfReport, headOf, type Report, rolloutsOfBinding } from './bindingSpec.ts';
 
 export type ManagedFieldState = NonNullable<FluxBindingStatus['fields']>[number];
 
@@ -190,31 +189,24 @@ function bindingConditions(
 ): Condition[] {
   const set = (conditions: Condition[] | undefined, type: string, finding: Finding) =>
     setCondition(conditions, { type, ...finding }, now);
-  const closed = closedGatesOf(status);
+  const closed = reportedClosed(status.gates);
   const conditions = set(before, READY, readyFinding(status, spec, closed));
   return status.gates?.length
     ? set(conditions, APPROVED, approvedFinding(status, closed))
     : conditions.filter(({ type }) => type !== APPROVED);
 }
 
-/** The closed Gates that a FluxBinding reports. */
-export function closedGatesOf({ gates = [] }: FluxBindingStatus): ClosedGate[] {
-  return gates.filter(({ opened }) => !opened).map(closedGate);
-}
-
-function closedGate({ namespace, name, message = '', closure }: GateEntry): ClosedGate {
-  const ref = { namespace, name };
-  const key = refKey(ref);
-  return { key, ref: isLimit(key) ? undefined : ref, message, closure };
-}
-
-function readyFinding(status: FluxBindingStatus, spec: FluxBindingSpec, closed: ClosedGate[]): Finding {
+function readyFinding(status: FluxBindingStatus, spec: FluxBindingSpec, closed: ClosedGates | undefined): Finding {
   const { fields = [], bypassing, awaits } = status;
-  const gateText = ({ key, ref, message }: ClosedGate) =>
-    ref ? `waiting for gate ${key}: ${message}` : `held: ${message}`;
+  const closedTexts = (some: ClosedGates) =>
+    mapClosed(
+      some,
+      (limit) => `held: ${limit}`,
+      ({ key, message }) => `waiting for gate ${key}: ${message}`,
+    );
   const waits: [reason: string, messages: string[]][] = [
     ['InvalidAnnotations', spec.problems ?? []],
-    [GATE_CLOSED, bypassing ? [] : closed.map(gateText)],
+    [GATE_CLOSED, closed && !bypassing ? closedTexts(closed) : []],
     ['Resuming', awaits ? [`suspended ${applierWaitText(awaits)}`] : []],
     [
       'RolloutNotDeployed',
@@ -252,10 +244,10 @@ function waitText({ source }: FluxBindingStatus, { source: of, target }: FluxBin
     : `${name} to fetch ${deployments}; ${target.kind} '${target.name}' is suspended until then`;
 }
 
-function approvedFinding({ bypassing }: FluxBindingStatus, closed: ClosedGate[]): Finding {
-  if (closed.length === 0) return ALL_OPEN;
-  const text = bypassing ? bypassedText : closedGateSentence;
-  return { status: 'False', reason: GATE_CLOSED, message: closed.map(text).join(' ') };
+function approvedFinding({ bypassing }: FluxBindingStatus, closed: ClosedGates | undefined): Finding {
+  if (!closed) return ALL_OPEN;
+  const sentences = bypassing ? bypassedSentences(closed) : closedSentences(closed);
+  return { status: 'False', reason: GATE_CLOSED, message: sentences.join(' ') };
 }
 
 /** The texts joined, each once. */

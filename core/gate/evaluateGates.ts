@@ -9,7 +9,6 @@ import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
 import type { CommandLine } from '../text/commands.ts';
 import { approvalsOn, approveGateCommand, type NextDeployment } from './gateApprovals.ts';
-import { LIMIT_TEXTS, type Limit, type RequiredGates } from './gateRefs.ts';
 import { type GateRequest, opensFor } from './gateRequests.ts';
 import { evaluateGate } from './gateTimeline.ts';
 
@@ -24,22 +23,11 @@ export function isMissing({ closure }: Pick<GateResult, 'closure'>): boolean {
   return closure === ABSENCE;
 }
 
-/** A closed Gate with its closure, `ns/a@<closure>`: a bypass is for one closure only. */
-export function closureKey({ key, closure }: Pick<GateResult, 'key' | 'closure'>): string {
-  return closure ? `${key}@${closure}` : key;
-}
-
-/** The same of a Gate that a FluxBinding reports. */
-export function reportedClosure(gate: NamespacedName & Pick<GateResult, 'closure'>): string {
-  return closureKey({ key: refKey(gate), closure: gate.closure });
-}
-
 /** The state of one Gate for one object or deployment. */
 export interface GateResult {
-  /** The Gate, by `refKey`, or the exceeded limit. */
+  /** The Gate, by `refKey`. */
   key: string;
-  /** The Gate; undefined for an exceeded limit, which counts as a closed Gate. */
-  ref: NamespacedName | undefined;
+  ref: NamespacedName;
   isOpen: boolean;
   message: string;
   /** The time of the Gate's next change by itself. */
@@ -55,7 +43,7 @@ export interface GateResult {
   opensAt?: EpochMs | undefined;
   /** The request that opened it, if one did. */
   openedBy?: GateRequest | undefined;
-  /** Whether a request to open opens it; absent if it isn't a Gate. */
+  /** Whether a request to open opens it; absent if it doesn't exist. */
   opensByRequest?: boolean | undefined;
   /** The approvals that let the version through, the oldest first. */
   approvedBy?: Approval[] | undefined;
@@ -80,24 +68,6 @@ export function evaluateGates(
   next?: NextDeployment,
 ): GateResult[] {
   return refs.map((ref) => gateResult(ref, gates.get(refKey(ref)), now, next));
-}
-
-/** What an object requires, evaluated. A limit is the first result. */
-export function evaluateRequired(
-  { refs, limit }: RequiredGates,
-  gates: ReadonlyMap<string, Gate>,
-  now: EpochMs,
-): GateResult[] {
-  return [...limitResults(limit), ...evaluateGates(refs, gates, now)];
-}
-
-/** The result of a limit, if it is exceeded. */
-export function limitResults(limit: Limit | undefined): GateResult[] {
-  return limit ? [{ key: limit, ref: undefined, isOpen: false, message: LIMIT_TEXTS[limit] }] : [];
-}
-
-export function closedOf(gates: readonly GateResult[]): GateResult[] {
-  return gates.filter(({ isOpen }) => !isOpen);
 }
 
 function gateResult(
@@ -150,23 +120,6 @@ export function requestText({ action, by = 'an unknown user', reason }: GateRequ
   return reason ? `${who}: ${reason.slice(0, MAX_QUOTED_CHARACTERS)}` : who;
 }
 
-/** The closed Gates, each with its cause: `Gate 'shop/freeze' is closed (Gate close requested, closed by alice)`. */
-export function closedText(closed: readonly GateResult[]): string {
-  return closed.map(closedGateText).join('; ');
-}
-
-function closedGateText(gate: GateResult): string {
-  if (isMissing(gate) || !gate.ref) return gate.message;
-  const needsVersion = !gate.opensByRequest && !gate.missingApprovals;
-  const how = needsVersion ? '; it opens only by approvals, for one version of one Rollout' : '';
-  return `Gate '${gate.key}' is closed (${fullMessage(gate)}${how})`;
-}
-
-/** The commands that approve the version at the closed Gates with approvals. */
-export function approveGateCommands(closed: readonly GateResult[]): CommandLine[] {
-  return closed.flatMap(({ missingApprovals }) => (missingApprovals ? [missingApprovals.how] : []));
-}
-
 /** The Gate's message, the user who closed it, the reason, and the approvals that the version lacks. */
 export function fullMessage({ message, closedBy, missingApprovals }: GateResult): string {
   const text = closedBy ? `${message}, ${requestText(closedBy)}` : message;
@@ -180,7 +133,11 @@ export type ReadableGates = ReadonlySet<string>;
  * The Gates as a reader in `namespace` may see them. If the reader can't read a Gate of another namespace, the users
  * who closed it or approved on it are left out, and their reasons.
  */
-export function redactFor(gates: GateResult[], namespace: string, readable: ReadableGates = new Set()): GateResult[] {
+export function redactFor(
+  gates: readonly GateResult[],
+  namespace: string,
+  readable: ReadableGates = new Set(),
+): GateResult[] {
   return gates.map((gate) => {
     if (!hasHiddenDetails(gate, namespace) || readable.has(gate.key)) return gate;
     const { closedBy: _, missingApprovals, ...rest } = gate;
@@ -192,11 +149,11 @@ export function redactFor(gates: GateResult[], namespace: string, readable: Read
 
 /** The Gates of which `redactFor` would hide something, unless a review shows that the reader may read them. */
 export function hiddenGates(gates: readonly GateResult[], namespace: string): NamespacedName[] {
-  return gates.flatMap((gate) => (gate.ref && hasHiddenDetails(gate, namespace) ? [gate.ref] : []));
+  return gates.flatMap((gate) => (hasHiddenDetails(gate, namespace) ? [gate.ref] : []));
 }
 
 function hasHiddenDetails({ ref, closedBy, missingApprovals }: GateResult, namespace: string): boolean {
-  return (closedBy !== undefined || missingApprovals?.names !== undefined) && ref?.namespace !== namespace;
+  return (closedBy !== undefined || missingApprovals?.names !== undefined) && ref.namespace !== namespace;
 }
 
 /**

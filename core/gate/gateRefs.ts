@@ -44,6 +44,11 @@ export function requiredIn<Ref extends NamespacedName>(stored: readonly Ref[]): 
   return { refs: stored.filter((ref) => !isLimit(refKey(ref))), limit: stored.map(refKey).find(isLimit) };
 }
 
+/** The entry of a limit in a stored list. */
+export function storedLimit(limit: Limit): NamespacedName {
+  return { namespace: '', name: limit };
+}
+
 /** All of these Gates, each once, without `selected`. Of several limits one counts, always the same. */
 export function unionOf(all: readonly RequiredGates[]): RequiredGates {
   const refs = all.flatMap((each) => each.refs.map(({ namespace, name }) => ({ namespace, name })));
@@ -76,10 +81,7 @@ export function gatesOfBinding(spec: FluxBindingSpec | undefined): BindingGateRe
 
 /** `spec.gates` of a FluxBinding. */
 export function bindingGates({ refs, limit }: RequiredGates<BindingGateRef>): NonNullable<FluxBindingSpec['gates']> {
-  return [
-    ...(limit ? [{ namespace: '', gate: limit }] : []),
-    ...refs.map(({ name, ...ref }) => ({ ...ref, gate: name })),
-  ];
+  return [...(limit ? [storedLimit(limit)] : []), ...refs].map(({ name, ...ref }) => ({ ...ref, gate: name }));
 }
 
 /**

@@ -5,7 +5,9 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DenialReason } from '../../api/metrics.ts';
 import type { ManagedField } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypassReason.ts';
-import { closedText, type GateResult, type ReadableGates, redactFor } from '../gate/evaluateGates.ts';
+import { type ClosedGates, closedKeys, closedText, mapClosed } from '../gate/closedGates.ts';
+import { type ReadableGates, redactFor } from '../gate/evaluateGates.ts';
+import { LIMIT_TEXTS } from '../gate/gateRefs.ts';
 import { deployVersionCommand } from '../managedField/deployment.ts';
 import { fieldPath } from '../managedField/managedFields.ts';
 import type { CommandLine, TextWithCommands } from '../text/commands.ts';
@@ -13,11 +15,11 @@ import { MAX_LISTED } from '../text/firstFew.ts';
 import { NOW, nameWord, shell } from '../text/shell.ts';
 
 /** The first closed Gates with their causes, how many more there are, and the commands that open them. */
-export function closedGatesText(all: readonly GateResult[]): TextWithCommands {
-  const closed = all.slice(0, MAX_LISTED);
-  const more = all.length > closed.length ? `; and ${all.length - closed.length} more Gates are closed` : '';
-  const commands = closed.flatMap(({ ref, opensByRequest }) => (ref && opensByRequest ? [openGateCommand(ref)] : []));
-  return { text: `${closedText(closed)}${more}.`, commands };
+export function closedGatesText({ gates: all, limit }: ClosedGates): TextWithCommands {
+  const gates = all.slice(0, MAX_LISTED);
+  const more = all.length > gates.length ? `; and ${all.length - gates.length} more Gates are closed` : '';
+  const commands = gates.flatMap(({ ref, opensByRequest }) => (opensByRequest ? [openGateCommand(ref)] : []));
+  return { text: `${closedText({ gates, limit })}${more}.`, commands };
 }
 
 /** The command that opens a Gate now. */
@@ -26,31 +28,33 @@ export function openGateCommand({ namespace, name }: NamespacedName): CommandLin
   return [`To open Gate ${nameWord(namespace)}/${nameWord(name)}`, line];
 }
 
-/** The part of a closed Gate that a condition shows. */
-export type ClosedGate = Pick<GateResult, 'key' | 'ref' | 'message' | 'closure'>;
-
-/** The RFC's sentence about a closed Gate. */
-export function closedGateSentence({ key, ref, message }: ClosedGate): string {
-  if (!ref) return `Reconciliation is waiting approval: ${message}.`;
-  return `Reconciliation is waiting approval, gate '${key}' is closed.`;
+/** The RFC's sentences about closed Gates. */
+export function closedSentences(closed: ClosedGates): string[] {
+  return mapClosed(
+    closed,
+    (limit) => `Reconciliation is waiting approval: ${limit}.`,
+    ({ key }) => `Reconciliation is waiting approval, gate '${key}' is closed.`,
+  );
 }
 
-/** The condition's sentence about a closed Gate that is bypassed. */
-export function bypassedText({ key, ref, message }: ClosedGate): string {
-  if (!ref) return `Reconciliation continues by a bypass, although ${message}.`;
-  return `Reconciliation continues although gate '${key}' is closed: it was bypassed.`;
+/** The condition's sentences about closed Gates that are bypassed. */
+export function bypassedSentences(closed: ClosedGates): string[] {
+  return mapClosed(
+    closed,
+    (limit) => `Reconciliation continues by a bypass, although ${limit}.`,
+    ({ key }) => `Reconciliation continues although gate '${key}' is closed: it was bypassed.`,
+  );
 }
 
 /** The Warning about a reverted write, the most important words first: Warnings are cut at 120 characters. */
-export function revertWarning(closed: readonly GateResult[]): string {
+export function revertWarning(closed: ClosedGates): string {
   return `not applied: ${areClosed(closed)}. Apply again after it opens; Git syncs retry automatically`;
 }
 
 /** `Gate 'shop/freeze' is closed`, or `Gate 'shop/freeze' and 2 more are closed`; beyond a limit, its message. */
-export function areClosed(closed: readonly ClosedGate[]): string {
-  const limit = closed.find(({ ref }) => !ref);
-  if (limit) return limit.message;
-  const [first, ...others] = closed.map(({ key }) => key);
+export function areClosed({ gates, limit }: ClosedGates): string {
+  if (limit) return LIMIT_TEXTS[limit];
+  const [first, ...others] = gates.map(({ key }) => key);
   return `Gate '${first}'${others.length > 0 ? ` and ${others.length} more are` : ' is'} closed`;
 }
 
@@ -60,10 +64,9 @@ export function subjectOf({ kind, metadata }: FluxObject): string {
 }
 
 /** The Warning for a user who lets a version of a Rollout bypass closed Gates. */
-export function bypassWarning(version: string, closed: readonly GateResult[]): string {
-  const those = closed.length > 1 ? `${closed.length} closed Gates` : `the closed Gate '${closed[0]?.key}'`;
-  const gates = closed.every(({ ref }) => ref) ? those : 'all closed Gates';
-  return `version ${version} may bypass ${gates}, for one deployment`;
+export function bypassWarning(version: string, { gates, limit }: ClosedGates): string {
+  const those = gates.length > 1 ? `${gates.length} closed Gates` : `the closed Gate '${gates[0]?.key}'`;
+  return `version ${version} may bypass ${limit ? 'all closed Gates' : those}, for one deployment`;
 }
 
 /** The write in which to set a new reason: a DELETE or a write of the status can't carry one. */
@@ -74,17 +77,12 @@ const BYPASS_WHEN = {
 };
 
 /** How to bypass closed Gates, or why the bypass was denied. */
-export function bypassText(
-  bypass: Bypass | undefined,
-  when: keyof typeof BYPASS_WHEN,
-  closed: readonly GateResult[],
-): string {
+export function bypassText(bypass: Bypass | undefined, when: keyof typeof BYPASS_WHEN, closed: ClosedGates): string {
   if (bypass && !bypass.granted) return `Bypass denied: ${bypass.why}.`;
-  const them = closed.length > 1 ? 'them' : 'it';
-  const those = closed.length > 1 ? 'each of these Gates' : 'the Gate';
-  const gates = closed.every(({ ref }) => ref) ? those : 'all Gates of the cluster';
+  const isOne = closedKeys(closed).length === 1;
+  const those = isOne ? 'the Gate' : 'each of these Gates';
   const how = `set a new reason in the annotation ${BYPASS_REASON}${BYPASS_WHEN[when]}`;
-  return `To bypass ${them}, ${how}. You need the verb bypass on ${gates}.`;
+  return `To bypass ${isOne ? 'it' : 'them'}, ${how}. You need the verb bypass on ${closed.limit ? 'all Gates of the cluster' : those}.`;
 }
 
 /** The command by which a Rollout deploys a version that bypasses its closed Gates. */
@@ -126,7 +124,7 @@ export interface Denial {
   /** A sentence; without its end if `closed` is set. */
   text: string;
   /** The closed Gates, which the message names as far as the reader may see them. */
-  closed?: readonly GateResult[];
+  closed?: ClosedGates | undefined;
   /** What to do, beside opening the closed Gates. */
   todo?: Partial<TextWithCommands>;
 }
@@ -137,7 +135,7 @@ export function denialText(
   namespace: string,
   readable?: ReadableGates,
 ): TextWithCommands {
-  const gates = closed ? closedGatesText(redactFor([...closed], namespace, readable)) : undefined;
+  const gates = closed && closedGatesText({ ...closed, gates: redactFor(closed.gates, namespace, readable) });
   const commands = [...(todo?.commands ?? []), ...(gates?.commands ?? [])];
   return {
     text: `${text}${gates ? `: ${gates.text}` : ''}${todo?.text ? ` ${todo.text}` : ''}`,

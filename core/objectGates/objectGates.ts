@@ -13,7 +13,8 @@ import {
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { closedOf, closureKey, evaluateGates, evaluateRequired, type GateResult } from '../gate/evaluateGates.ts';
+import { type ClosedGates, closedOf } from '../gate/closedGates.ts';
+import { evaluateGates, type GateResult } from '../gate/evaluateGates.ts';
 import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, type Limit, parseGateRefs, type RequiredGates } from '../gate/gateRefs.ts';
 import { gateSelects, hasFluxLabel, type SelectingGates } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
@@ -21,7 +22,7 @@ import { sameJson } from '../kube/json.ts';
 import { identityOf, refKey, uniqueRefs, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
-import { INVALID_REFERENCE, MAX_GATE_LIST_CHARACTERS } from './objectState.ts';
+import { MAX_GATE_LIST_CHARACTERS } from './objectState.ts';
 
 /** The Gates that were read for one object. */
 export interface GateContext extends RefRules {
@@ -47,11 +48,8 @@ interface GateRefs {
 /** The Gates of one object, evaluated. */
 export interface ObjectGates extends GateRefs {
   all: GateResult[];
-  closed: GateResult[];
-  /** Causes of a suspension: the closed Gates by `refKey`, and INVALID_REFERENCE. */
-  causes: string[];
-  /** `causes`, each with its closure: see `closureKey`. */
-  closures: string[];
+  /** What is closed; undefined if nothing is. A problem suspends the object too, but allows every write. */
+  closed: ClosedGates | undefined;
 }
 
 /** The Gates that select the object. SELECTED_BY alone proves nothing. */
@@ -120,11 +118,9 @@ export function evaluateRecordedGates(
 }
 
 function evaluateAll(found: GateRefs, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
-  const all = evaluateRequired(gatesToEvaluate(found), gates, now);
-  const closed = closedOf(all);
-  const invalid = found.problems.length > 0 ? [INVALID_REFERENCE] : [];
-  const causes = [...closed.map(({ key }) => key), ...invalid];
-  return { ...found, all, closed, causes, closures: [...closed.map(closureKey), ...invalid] };
+  const { refs, limit } = gatesToEvaluate(found);
+  const all = evaluateGates(refs, gates, now);
+  return { ...found, all, closed: closedOf(all, limit) };
 }
 
 /** Whether the write changes labels by which a closed Gate selects the object. */
@@ -133,7 +129,7 @@ export function escapesSelection(object: FluxObject, oldObject: FluxObject, cont
   const { selectingGates, gates, now } = context;
   if (selectingGates.isTruncated) return true;
   const escaped = without(gatesSelecting(oldObject, selectingGates), gatesSelecting(object, selectingGates));
-  return closedOf(evaluateGates(escaped, gates, now)).length > 0;
+  return closedOf(evaluateGates(escaped, gates, now)) !== undefined;
 }
 
 /**
@@ -155,7 +151,7 @@ export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, co
  */
 function dropsClosedGate(object: FluxObject, oldObject: FluxObject, context: GateContext): boolean {
   const dropped = without(gatesInAnnotation(oldObject, context).refs, gatesInAnnotation(object, context).refs);
-  return closedOf(evaluateGates(dropped, context.gates, context.now)).length > 0;
+  return closedOf(evaluateGates(dropped, context.gates, context.now)) !== undefined;
 }
 
 /** The object with the annotations of another one that bind it to Rollouts. */

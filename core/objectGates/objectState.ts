@@ -15,18 +15,36 @@ import { AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../api/annotations.ts
 import { READY } from '../../api/conditions.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import { type ClosedGates, closuresOf } from '../gate/closedGates.ts';
 import { isLimit, LIMIT_OF_GATES } from '../gate/gateRefs.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { formatInstant, parseTime } from '../kube/time.ts';
 
-/** The state of an object, stored in GATE_STATE. `gates`: the closed Gates, or the closures that are bypassed. */
+/**
+ * The state of an object, stored in GATE_STATE. `gates`: the closures that hold the object (stored without the time of
+ * each), or that are bypassed.
+ */
 export type ObjectState =
   | { is: 'open' }
   | { is: 'opening'; since: EpochMs }
   | { is: 'closed' | 'bypassed' | 'bypassing'; gates: string[] };
 
 /** Stands in a list of closed Gates for references that name no Gate. */
-export const INVALID_REFERENCE = '(invalid)';
+const INVALID_REFERENCE = '(invalid)';
+
+/**
+ * The closures that suspend an object, as its state names them; empty if nothing does.
+ * @param problems of its references
+ */
+export function suspendingClosures({
+  closed,
+  problems,
+}: {
+  closed: ClosedGates | undefined;
+  problems: readonly string[];
+}): string[] {
+  return [...closuresOf(closed), ...(problems.length > 0 ? [INVALID_REFERENCE] : [])];
+}
 
 /** Separates the state from the minute of a trigger. No Gate's name contains it. */
 export const STATE_MINUTE_MARK = '@';
@@ -38,9 +56,10 @@ export const MAX_GATE_LIST_CHARACTERS = 16_384;
 export function formatState(state: ObjectState): string {
   if (state.is === 'open') return state.is;
   if (state.is === 'opening') return `opening: ${formatInstant(state.since)}`;
-  const list = [...state.gates].sort().join(',');
-  // Only the list of a held object may be cut: it informs readers. The other two lists are compared as a whole.
-  return `${state.is}: ${state.is === 'closed' && list.length > MAX_GATE_LIST_CHARACTERS ? LIMIT_OF_GATES : list}`;
+  if (state.is !== 'closed') return `${state.is}: ${[...state.gates].sort().join(',')}`;
+  // This list informs readers, so it may be cut. The other two are compared as a whole.
+  const list = state.gates.map(gateOfClosure).sort().join(',');
+  return `closed: ${list.length > MAX_GATE_LIST_CHARACTERS ? LIMIT_OF_GATES : list}`;
 }
 
 /** The state of the object; undefined if it has none, or the annotation has another format. */
@@ -71,6 +90,11 @@ export function wasReadyAtSuspension(object: FluxObject): boolean {
   if (!isSuspendedByUs(object) || metadata.annotations?.[AWAITS_ARTIFACT] !== undefined) return false;
   const ready = findCondition(status?.conditions, READY);
   return ready?.status === 'True' && ready.observedGeneration === (metadata.generation ?? 0) - 1;
+}
+
+/** The Gate of a closure, as a list names it. */
+export function gateOfClosure(closure: string): string {
+  return closure.split('@')[0]!;
 }
 
 /** Whether a user's bypass of the object covers all of these closures; see `closureKey`. */

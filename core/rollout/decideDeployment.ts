@@ -7,7 +7,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, VersionInfo } from '../../api/types.ts';
 import { MAX_OFFERED_VERSIONS, type SlotWait, slotWaitOf } from '../budget/slotRequest.ts';
 import { givenReason } from '../gate/bypassReason.ts';
-import type { GateResult } from '../gate/evaluateGates.ts';
+import { type ClosedGates, closedKeys } from '../gate/closedGates.ts';
 import { healthCheckLabels } from '../health/association.ts';
 import { knownHealth } from '../health/knownHealth.ts';
 import { setConditions, trueCondition } from '../kube/conditions.ts';
@@ -121,7 +121,7 @@ function offeredVersions(context: RolloutContext, { automatic, copy }: Evaluatio
   const all = automatic.slice(0, MAX_OFFERED_VERSIONS);
   // A budget must not choose a version without a copy: only the newest has been copied.
   if (copy?.isAwaited) return all.slice(0, 1);
-  return all.filter(({ tag }) => evaluateGatesOfVersion(context, tag).closed.length === 0);
+  return all.filter(({ tag }) => evaluateGatesOfVersion(context, tag).closed === undefined);
 }
 
 function deployNext(context: RolloutContext, next: NextChoice, evaluation: Evaluation): DeploymentDecision {
@@ -209,9 +209,9 @@ function healthBefore({ rollout, healthChecks }: Observed, config: RolloutConfig
   return isRecorded ? knownHealth(healthChecks, previous?.knownHealth) : undefined;
 }
 
-function bypassRecord(rollout: Rollout, bypassed: readonly GateResult[]): HistoryEntry['bypass'] {
-  const given = bypassed.length > 0 ? givenReason(rollout) : undefined;
+function bypassRecord(rollout: Rollout, bypassed: ClosedGates | undefined): HistoryEntry['bypass'] {
+  const given = bypassed && givenReason(rollout);
   if (!given) return undefined;
-  const gates = bypassed.slice(0, GATES_IN_HISTORY).map(({ key }) => key);
+  const gates = closedKeys(bypassed).slice(0, GATES_IN_HISTORY);
   return { by: given.by, at: formatTime(given.at), reason: oneLine(given.reason.slice(0, LIMITS.reason)), gates };
 }

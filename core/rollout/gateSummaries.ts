@@ -5,17 +5,11 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { GateSummary, HistoryEntry, RolloutGate, VersionInfo } from '../../api/types.ts';
-import {
-  approveGateCommands,
-  closedOf,
-  evaluateRequired,
-  fullMessage,
-  isMissing,
-  redactFor,
-} from '../gate/evaluateGates.ts';
+import { approveGateCommands, type ClosedGates, closedOf, unionOfClosed } from '../gate/closedGates.ts';
+import { evaluateGates, fullMessage, type GateResult, isMissing, redactFor } from '../gate/evaluateGates.ts';
+import { LIMIT_TEXTS } from '../gate/gateRefs.ts';
 import { LIMITS } from '../limits.ts';
-import type { ClosedGate } from '../objectGates/gateTexts.ts';
-import { type CommandLine, withCommands } from '../text/commands.ts';
+import { withCommands } from '../text/commands.ts';
 import type { Evaluation } from './decideDeployment.ts';
 import { gatesThatHold } from './deployment/progress.ts';
 import type { Observed, RolloutContext } from './evaluation/observed.ts';
@@ -124,26 +118,36 @@ function upstreamSummary({ name, allowed, wait }: UpstreamVerdict, [newest]: rea
 
 /** The Gates that block versions, then those that hold the newest deployment. */
 function closedSummaries({ observed, state, now }: RolloutContext, evaluation: Evaluation): GateSummary[] {
-  const blocking = closedGates(observed, evaluation, now).map((gate) =>
-    closedSummary({ ...gate, message: fullMessage(gate) }, approveGateCommands([gate])),
-  );
-  const known = new Set(blocking.map(({ name }) => name));
+  const blocking = closedGates(observed, evaluation, now);
   const holding = gatesThatHold(state.history[0], observed.bindings, observed.rollout, now);
-  return [...blocking, ...holding.filter(({ key }) => !known.has(key)).map((gate) => closedSummary(gate))];
+  const closed = unionOfClosed([blocking, holding]);
+  if (!closed) return [];
+  return [
+    ...(closed.limit ? [closedSummary(closed.limit, LIMIT_TEXTS[closed.limit])] : []),
+    ...closed.gates.map((gate) => closedSummary(gate.key, closedMessage(gate))),
+  ];
 }
 
-/** The closed Gates that block the version that waits; if none waits, those that would block any. */
-function closedGates({ rollout, requiredGates, gates }: Observed, { choice, versionGates }: Evaluation, now: EpochMs) {
+/** What is closed and blocks the version that waits; if none waits, what would block any. */
+function closedGates(
+  { rollout, requiredGates, gates }: Observed,
+  { choice, versionGates }: Evaluation,
+  now: EpochMs,
+): ClosedGates | undefined {
   if (choice.version !== undefined) return versionGates.closed;
-  return redactFor(closedOf(evaluateRequired(requiredGates, gates, now)), rollout.metadata.namespace ?? '');
+  const { refs, limit } = requiredGates;
+  return closedOf(redactFor(evaluateGates(refs, gates, now), rollout.metadata.namespace ?? ''), limit);
 }
 
 /**
  * The entry of a closed Gate. It has no list, because clients read an entry with a list as a gate that lets versions
  * through.
  */
-function closedSummary(gate: ClosedGate, commands: readonly CommandLine[] = []): GateSummary {
-  const { key, ref, message } = gate;
-  const text = ref && !isMissing(gate) ? withCommands(`Gate is closed: ${message}`, ...commands) : message;
-  return { kind: KINDS.Gate.kind, name: key, passing: false, message: text };
+function closedSummary(name: string, message: string): GateSummary {
+  return { kind: KINDS.Gate.kind, name, passing: false, message };
+}
+
+function closedMessage(gate: GateResult): string {
+  if (isMissing(gate)) return gate.message;
+  return withCommands(`Gate is closed: ${fullMessage(gate)}`, ...approveGateCommands([gate]));
 }

@@ -19,10 +19,11 @@ import {
 } from '../../api/conditions.ts';
 import type { Condition, EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout } from '../../api/types.ts';
+import type { ClosedGates } from '../gate/closedGates.ts';
 import { checkKey, goneChecks } from '../health/knownHealth.ts';
 import { falseCondition, findCondition, type NewCondition, setConditions, trueCondition } from '../kube/conditions.ts';
 import { formatTime } from '../kube/time.ts';
-import { areClosed, type ClosedGate } from '../objectGates/gateTexts.ts';
+import { areClosed } from '../objectGates/gateTexts.ts';
 import type { DeploymentDecision, Evaluation } from './decideDeployment.ts';
 import { type BakeConfig, bakeEnd, bakeUntil, failsAt } from './deployment/bake.ts';
 import { bakeSummary, HELD, MARKED_SUCCESSFUL, readyMessage } from './deployment/deploymentMessages.ts';
@@ -174,10 +175,10 @@ function startOf(head: HistoryEntry): string {
 function heldText(
   { waitingSince }: HistoryEntry,
   { deployTimeout }: BakeConfig,
-  closed: readonly ClosedGate[],
+  closed: ClosedGates | undefined,
 ): string {
   if (waitingSince === undefined) return '';
-  const cause = closed.length > 0 ? areClosed(closed) : HELD;
+  const cause = closed ? areClosed(closed) : HELD;
   return deployTimeout === undefined
     ? `. Held: ${cause}`
     : `. deployTimeout has been paused since ${waitingSince}: ${cause}`;

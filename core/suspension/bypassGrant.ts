@@ -11,7 +11,7 @@ import { BYPASSED_GATES } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, HistoryEntry, Rollout } from '../../api/types.ts';
-import { closureKey, type GateResult, reportedClosure } from '../gate/evaluateGates.ts';
+import { closuresOf, reportedClosed } from '../gate/closedGates.ts';
 import { isLimit, LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS } from '../gate/gateRefs.ts';
 import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
@@ -24,7 +24,7 @@ export interface BypassGrant {
   /** Id of the deployment. */
   id: number;
   grantedAt: EpochMs;
-  /** The bypassed closures, in the form of `closureKey` or as hashes of it. */
+  /** The bypassed closures, in the form of `closuresOf` or as hashes of it. */
   closures: readonly string[];
 }
 
@@ -65,18 +65,17 @@ export function bypassGrantOf({ metadata }: Rollout): BypassGrant | undefined {
 }
 
 /**
- * A function that returns whether the next deployment may bypass a closed Gate, if it is of this version.
+ * A function that returns whether the next deployment may bypass a closure, if it is of this version.
  * @param head the newest deployment: the next one has the id after it
  */
 export function mayBypass(
   rollout: Rollout,
   head: HistoryEntry | undefined,
   version: string | undefined,
-): (closed: Pick<GateResult, 'key' | 'closure'>) => boolean {
+): (closure: string) => boolean {
   const grant = bypassGrantOf(rollout);
   const isForNext = grant?.version === version && grant?.id === (head?.id ?? 0) + 1;
-  const isGranted = isAmong(isForNext ? grant.closures : []);
-  return (closed) => isGranted(closureKey(closed));
+  return isAmong(isForNext ? grant.closures : []);
 }
 
 /** Whether the newest deployment may bypass all of these closures now. */
@@ -144,6 +143,5 @@ export function isSeenBypassing(
   closures: readonly string[],
 ): boolean {
   if (!bindingStatus?.bypassing?.length || !hasEverReconciled(object)) return false;
-  const reported = (bindingStatus.gates ?? []).map(reportedClosure);
-  return containsAll(reported, closures);
+  return containsAll(closuresOf(reportedClosed(bindingStatus.gates)), closures);
 }

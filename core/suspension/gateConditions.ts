@@ -3,11 +3,18 @@ import { APPROVED, BLOCKED, GATE_CLOSED, GATES_OPEN, READY } from '../../api/con
 import type { FluxObject, FluxStatus } from '../../api/flux.ts';
 import { governedKindOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
+import { type ClosedGates, mapClosed } from '../gate/closedGates.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
 import { groupOf } from '../kube/names.ts';
-import { bypassedText, type ClosedGate, closedGateSentence } from '../objectGates/gateTexts.ts';
+import { bypassedSentences, closedSentences } from '../objectGates/gateTexts.ts';
 import type { ObjectGates } from '../objectGates/objectGates.ts';
-import { bypasses, isSuspendedByUs, readState, wasReadyAtSuspension } from '../objectGates/objectState.ts';
+import {
+  bypasses,
+  isSuspendedByUs,
+  readState,
+  suspendingClosures,
+  wasReadyAtSuspension,
+} from '../objectGates/objectState.ts';
 import { type ApplierWait, applierWaitText } from './applier.ts';
 
 /** States of the wait for an applier that may last. The others end in a moment and aren't worth two writes. */
@@ -15,7 +22,7 @@ const LONG_WAITS = new Set<ApplierWait['state']>(['Failing', 'Suspended', 'Missi
 
 type Status = FluxStatus & Record<string, unknown>;
 
-type ConditionGates = Pick<ObjectGates, 'all' | 'closed' | 'closures' | 'problems'>;
+type ConditionGates = Pick<ObjectGates, 'all' | 'closed' | 'problems'>;
 
 /**
  * The status with the condition for these Gates, without one if no Gate is required; undefined if nothing changes.
@@ -28,10 +35,10 @@ export function withGateCondition(
   awaits?: ApplierWait,
 ): Status | undefined {
   const status: Status = object.status ?? {};
-  const { all, closed, problems } = gates;
-  const isRequired = all.length + problems.length > 0;
+  const isHeld = suspendingClosures(gates).length > 0;
+  const isRequired = gates.all.length > 0 || isHeld;
   const next = isRequired ? withCondition(object, status, gates, now, awaits) : withoutCondition(status);
-  if (closed.length + problems.length === 0 || !waitsOnlyForUs(object)) return next;
+  if (!isHeld || !waitsOnlyForUs(object)) return next;
   return { ...(next ?? status), observedGeneration: object.metadata.generation } as Status;
 }
 
@@ -50,23 +57,24 @@ function waitsOnlyForUs(object: FluxObject): boolean {
 function withCondition(
   object: FluxObject,
   status: Status,
-  { closed, closures, problems }: ConditionGates,
+  { closed, problems }: ConditionGates,
   now: EpochMs,
   awaits: ApplierWait | undefined,
 ): Status | undefined {
   const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
   const isSource = kind !== undefined && KINDS[kind].governed === 'source';
-  const holds = closed.length + problems.length > 0;
+  const closures = suspendingClosures({ closed, problems });
+  const holds = closures.length > 0;
   const isRunning = bypasses(readState(object), closures);
-  const heldText = isSource ? blockedText : closedGateSentence;
-  const text = isRunning ? bypassedText : heldText;
+  const heldSentences = isSource ? blockedSentences : closedSentences;
+  const sentences = isRunning ? bypassedSentences : heldSentences;
   const problemText = (problem: string) => `Reconciliation ${isRunning ? 'continues' : 'is blocked'}: ${problem}`;
   const condition = {
     type: isSource ? BLOCKED : APPROVED,
     status: holds === isSource ? ('True' as const) : ('False' as const),
     reason: holds ? GATE_CLOSED : GATES_OPEN,
     message: holds
-      ? [...closed.map(text), ...problems.map(problemText)].join(' ')
+      ? [...(closed ? sentences(closed) : []), ...problems.map(problemText)].join(' ')
       : `All gates are open.${awaits && LONG_WAITS.has(awaits.state) ? ` Suspended ${applierWaitText(awaits)}.` : ''}`,
   };
   const conditions = setCondition(status.conditions, condition, now);
@@ -83,6 +91,10 @@ function withoutCondition(status: Status): Status | undefined {
   return conditions?.length === status.conditions?.length ? undefined : { ...status, conditions: conditions ?? [] };
 }
 
-function blockedText({ key, ref, message }: ClosedGate): string {
-  return ref ? `Reconciliation is blocked as gate '${key}' is closed.` : `Reconciliation is blocked: ${message}.`;
+function blockedSentences(closed: ClosedGates): string[] {
+  return mapClosed(
+    closed,
+    (limit) => `Reconciliation is blocked: ${limit}.`,
+    ({ key }) => `Reconciliation is blocked as gate '${key}' is closed.`,
+  );
 }

@@ -17,6 +17,7 @@ import {
   isSuspendedByUs,
   readState,
   STATE_MINUTE_MARK,
+  suspendingClosures,
 } from '../objectGates/objectState.ts';
 import { awaitedApply, currentWait, resumedAloneAt } from './applier.ts';
 import { isSeenBypassing } from './bypassGrant.ts';
@@ -44,10 +45,11 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
   const selectedBy = selectedByText(gates);
   if (object.metadata.annotations?.[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
   // An object that bypasses the Gates gets the state too: once its deployment is applied, the webhook suspends it.
-  const closed = formatState({ is: 'closed', gates: gates.causes });
+  const closures = suspendingClosures(gates);
+  const closed = formatState({ is: 'closed', gates: closures });
   const triggerOfHeld = fits ? undefined : stateTrigger(object, closed, now);
   const heldState = isBypassing ? withMinute(closed, STATE_MINUTE_MARK, now) : triggerOfHeld;
-  const state = gates.causes.length > 0 ? heldState : stateOnceOpen(object, gates, now);
+  const state = closures.length > 0 ? heldState : stateOnceOpen(object, gates, now);
   if (state !== undefined) annotations[GATE_STATE] = state;
   return { annotations, isBypassing, requeueAt: earliestTime(gates.all.map(({ until }) => until)) };
 }
@@ -77,30 +79,32 @@ function stateTrigger(object: FluxObject, state: string, now: EpochMs): string |
  */
 export function stateByRollouts(
   object: FluxObject,
-  { causes, closures }: ObjectGates,
+  gates: ObjectGates,
   bindingStatus: FluxBindingStatus | undefined,
   now: EpochMs,
 ): string | undefined {
   const state = readState(object);
-  if (causes.length === 0) {
+  const closures = suspendingClosures(gates);
+  if (closures.length === 0) {
     const end = resumedAloneAt(currentWait(object, bindingStatus));
     return end !== undefined && now >= end ? formatState({ is: 'open' }) : undefined;
   }
   if (isBypassedByUser(state, closures)) return undefined;
   if (!isSeenBypassing(object, bindingStatus, closures))
-    return state?.is === 'bypassing' ? formatState({ is: 'closed', gates: causes }) : undefined;
+    return state?.is === 'bypassing' ? formatState({ is: 'closed', gates: closures }) : undefined;
   const bypassing = formatState({ is: 'bypassing', gates: closures });
   // The webhook replaces the other decorator's mark. One of this minute that it hasn't seen stays for now.
-  const unseen = withMinute(formatState({ is: 'closed', gates: causes }), STATE_MINUTE_MARK, now);
+  const unseen = withMinute(formatState({ is: 'closed', gates: closures }), STATE_MINUTE_MARK, now);
   const text = object.metadata.annotations?.[GATE_STATE];
   return text === bypassing || text === unseen ? undefined : bypassing;
 }
 
 /** Whether the object's state fits its Gates: held by exactly the closed ones, bypassing all of them, or not held. */
-export function fitsGates(object: FluxObject, { causes, closures }: ObjectGates): boolean {
+export function fitsGates(object: FluxObject, gates: ObjectGates): boolean {
   const state = readState(object);
-  if (causes.length === 0) return state === undefined || state.is === 'open' || state.is === 'opening';
-  const isMarked = object.metadata.annotations?.[GATE_STATE] === formatState({ is: 'closed', gates: causes });
+  const closures = suspendingClosures(gates);
+  if (closures.length === 0) return state === undefined || state.is === 'open' || state.is === 'opening';
+  const isMarked = object.metadata.annotations?.[GATE_STATE] === formatState({ is: 'closed', gates: closures });
   return (isMarked && isSuspendedByUs(object)) || bypasses(state, closures);
 }
 

@@ -16,6 +16,7 @@ import {
   isSuspendedByUs,
   type ObjectState,
   readState,
+  suspendingClosures,
 } from '../objectGates/objectState.ts';
 import { applierOf, applierState, objectKeyOf, waitEnds } from './applier.ts';
 
@@ -29,7 +30,7 @@ interface SuspensionWrite {
   sent: FluxObject;
   oldObject: FluxObject | undefined;
   /** The Gates that `object` requires. */
-  gates: Pick<ObjectGates, 'all' | 'causes' | 'closures'>;
+  gates: Pick<ObjectGates, 'all' | 'closed' | 'problems'>;
   fieldManager: string | undefined;
   /** Whether the writer bypasses the closed Gates. */
   writerBypasses: boolean;
@@ -76,7 +77,8 @@ function decideSuspension(
   // leave it out, and the API server keeps it.
   if (oldObject?.metadata.deletionTimestamp && !isSuspendedByUs(oldObject))
     return { suspend: suspendAsWritten, suspendBefore: parsePrevious(oldObject), state };
-  if (gates.causes.length > 0) return behindClosedGate(write, suspendBefore, state);
+  const closures = suspendingClosures(gates);
+  if (closures.length > 0) return behindClosedGate(write, suspendBefore, state, closures);
 
   const open: ObjectState | undefined = gates.all.length > 0 ? { is: 'open' } : undefined;
   if (awaitsArtifact(object)) return untilFetched(write, suspendBefore, state, open);
@@ -129,22 +131,22 @@ function behindClosedGate(
   write: SuspensionWrite,
   suspendBefore: PreviousSuspend | undefined,
   state: ObjectState | undefined,
+  closures: string[],
 ): Suspension {
-  const { object, sent, writerBypasses, deploymentBypasses, gates } = write;
+  const { object, sent, writerBypasses, deploymentBypasses } = write;
   const suspendAsWritten = object.spec?.suspend;
   const wantsSuspension = sent.spec?.suspend === true;
   if (writerBypasses && changesSuspend(write) && !wantsSuspension)
-    return { suspend: suspendAsWritten, state: { is: 'bypassed', gates: gates.closures } };
-  if (isBypassedByUser(state, gates.closures) && !(writerBypasses && wantsSuspension))
+    return { suspend: suspendAsWritten, state: { is: 'bypassed', gates: closures } };
+  if (isBypassedByUser(state, closures) && !(writerBypasses && wantsSuspension))
     return { suspend: suspendAsWritten, state };
   const before = suspendBefore ?? previousFrom(object);
-  if (!deploymentBypasses)
-    return { suspend: true, suspendBefore: before, state: { is: 'closed', gates: gates.causes } };
+  if (!deploymentBypasses) return { suspend: true, suspendBefore: before, state: { is: 'closed', gates: closures } };
   // The object runs for the deployment. If a user suspends it meanwhile, it stays suspended.
   return {
     suspend: awaitsArtifact(object) || suspendValue(before),
     suspendBefore: before,
-    state: { is: 'bypassing', gates: gates.closures },
+    state: { is: 'bypassing', gates: closures },
   };
 }
 

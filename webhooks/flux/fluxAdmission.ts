@@ -10,7 +10,7 @@ import { foreignGateDenial, isOutOfScope, limitDenial, willConflict } from '../.
 import { closedGatesOfWrite, decideWrite, type FluxWrite, type WriteContext } from '../../core/admission/fluxWrite.ts';
 import { deletionDenial, verifyWrite } from '../../core/admission/validate.ts';
 import { type Bypass, freshReason } from '../../core/gate/bypassReason.ts';
-import type { GateResult } from '../../core/gate/evaluateGates.ts';
+import type { ClosedGates } from '../../core/gate/closedGates.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/users.ts';
@@ -43,8 +43,8 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
     const { denial, deniedFields = [] } = outcome;
     return deny(await withClosedGates(denial, deniedFields, context, call), request, call, warnings);
   }
-  const isHeld = closed.length > 0 && !bypass?.granted;
-  const loss = isHeld && !isStoredVersion ? await lostFieldsDenial(oldObject!, closed, request, call) : undefined;
+  const holding = bypass?.granted ? undefined : closed;
+  const loss = holding && !isStoredVersion ? await lostFieldsDenial(oldObject!, holding, request, call) : undefined;
   if (loss) return deny(loss, request, call, warnings);
   const { object: decided, revertReason } = outcome;
   return withBypass({ allowed: true, object: decided, warnings, revertReason }, bypass, request, call);
@@ -60,7 +60,7 @@ async function reviewedWrite(
 ): Promise<FluxWrite> {
   const { username: user } = request.userInfo;
   const oldObject = stored && withShrinkingEdits(object, stored, context);
-  const closed = oldObject ? closedGatesOfWrite(oldObject, context) : [];
+  const closed = oldObject && closedGatesOfWrite(oldObject, context);
   const bypass = await reviewBypass(closed, freshReason(object, oldObject), request, call);
   return { object, oldObject, context, closed, user, isByDecorator: user === call.settings.metacontrollerUser, bypass };
 }
@@ -102,7 +102,7 @@ async function withBypass(
  */
 async function lostFieldsDenial(
   oldObject: FluxObject,
-  closed: readonly GateResult[],
+  closed: ClosedGates,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<Denial | undefined> {
@@ -132,7 +132,7 @@ async function withClosedGates(
   const names = new Set(deniedFields.map(({ field }) => field.rollout));
   const denying = [...names].flatMap((name) => rollouts.get(name) ?? []);
   const closed = await readClosedGatesOfRollouts(denying, call);
-  if (closed.length === 0) return denial;
+  if (!closed) return denial;
   const bypasses = deniedFields.map(({ field: { rollout: name }, value }) => {
     const { metadata, spec } = rollouts.get(name)!;
     return bypassingDeployCommand({ namespace: metadata.namespace, name }, value, Boolean(spec?.wantedVersion));

@@ -10,7 +10,7 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { holdsWrite, type WriteContext } from '../../core/admission/fluxWrite.ts';
 import { agreesWithDeployed } from '../../core/admission/validate.ts';
-import type { GateResult } from '../../core/gate/evaluateGates.ts';
+import type { ClosedGates } from '../../core/gate/closedGates.ts';
 import { byRefKey, refKey, sortedByKey } from '../../core/kube/names.ts';
 import { managedFieldsOf, rolloutsOfObject, unboundRollouts } from '../../core/managedField/managedFields.ts';
 import { needsNoSource } from '../../core/managedField/setManagedFields.ts';
@@ -106,7 +106,7 @@ async function readGateContext(
 export async function readClosedGatesOfUnbound(
   { object, oldObject, namespace }: ObjectVersions<FluxObject>,
   call: WebhookCall,
-): Promise<GateResult[]> {
+): Promise<ClosedGates | undefined> {
   const unbound = await readNamedRollouts(oldObject ? unboundRollouts(object, oldObject) : [], namespace, call);
   return readClosedGatesOfRollouts([...unbound.values()], call);
 }

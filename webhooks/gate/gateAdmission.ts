@@ -12,7 +12,8 @@ import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { involvedObjectsOf } from '../../core/binding/involvedObjects.ts';
 import { acceptRequests } from '../../core/gate/acceptRequests.ts';
 import { freshReason, recordReason } from '../../core/gate/bypassReason.ts';
-import { closedOf, evaluateGates, type GateResult } from '../../core/gate/evaluateGates.ts';
+import { type ClosedGates, closedOf } from '../../core/gate/closedGates.ts';
+import { evaluateGates } from '../../core/gate/evaluateGates.ts';
 import { gateProblems } from '../../core/gate/gateProblems.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, requirerText, selectsLabels } from '../../core/gate/gateSelection.ts';
 import { gateWarnings } from '../../core/gate/gateWarnings.ts';
@@ -77,12 +78,12 @@ async function grantsDeletionOrOwner(
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<boolean> {
-  const closed = old ? closedResults(old, call.now) : [];
+  const closed = old && closedBy(old, call.now);
   return (await reviewBypass(closed, freshReason(gate, old), request, call))?.granted ?? false;
 }
 
-/** The evaluated Gate; none if it is open. */
-function closedResults(gate: Gate, now: EpochMs): GateResult[] {
+/** The Gate, if it is closed. */
+function closedBy(gate: Gate, now: EpochMs): ClosedGates | undefined {
   return closedOf(evaluateGates([identityOf(gate)], byRefKey([gate]), now));
 }
 
@@ -166,25 +167,26 @@ async function decideDeletionOrOwner(
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
-  const [closed] = closedResults(gate, call.now);
-  if (!closed) return allowed();
+  const closed = closedBy(gate, call.now);
+  const [result] = closed?.gates ?? [];
+  if (!result) return allowed();
   const ref = identityOf(stored);
   const { blocking, othersNaming } = await readRequirers(stored, ref.namespace, call);
   const held = blocking.map(requirerText).sort();
   const isDeleted = request.operation === 'DELETE';
   if (held.length === 0) return allowed(othersNaming === 0 ? [] : [strandedWarning(othersNaming, isDeleted)]);
   // An approval only lets a version through, and doesn't release the object.
-  const [first, commands] = closed.opensByRequest
+  const [first, commands] = result.opensByRequest
     ? ['Open it first.', [openGateCommand(ref)]]
     : [APPROVALS_BEFORE_DELETION, []];
-  const name = `Gate '${closed.key}'`;
+  const name = `Gate '${result.key}'`;
   const denial = isDeleted
     ? `${name} cannot be deleted`
     : `${name} cannot get an owner reference, because the garbage collector could then delete it`;
   const text =
-    `${denial}: it is closed (${closed.message}) and holds ${firstFew(held, MAX_OBJECTS_IN_DENIAL)}. ` +
+    `${denial}: it is closed (${result.message}) and holds ${firstFew(held, MAX_OBJECTS_IN_DENIAL)}. ` +
     `Its deletion would release the objects that it selects. Objects that name it would stay held. ${first}`;
-  return bypassOrDeny(gate, [closed], { reason: 'gate_closed', text, todo: { commands } }, request, call);
+  return bypassOrDeny(gate, closed, { reason: 'gate_closed', text, todo: { commands } }, request, call);
 }
 
 /** The Warning about objects of other namespaces that name the Gate: they stay held. */

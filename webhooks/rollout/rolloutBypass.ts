@@ -10,7 +10,7 @@ import type { ResourceRef, WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
 import { bindingsOfRollout } from '../../core/binding/boundObjects.ts';
 import { freshReason, mayRequestBypass, recordReason } from '../../core/gate/bypassReason.ts';
-import { closureKey } from '../../core/gate/evaluateGates.ts';
+import { closuresOf } from '../../core/gate/closedGates.ts';
 import { rolloutsOfObject } from '../../core/managedField/managedFields.ts';
 import { sourceResource } from '../../core/managedField/source.ts';
 import { bypassText, bypassWarning, type Denial } from '../../core/objectGates/gateTexts.ts';
@@ -54,8 +54,8 @@ export async function bypassOf(
   const bypass = await reviewBypass(closed, reason, request, call);
   // A reason for Gates that the write drops counts without a version and without the right for the other Gates. The
   // validating webhook reviews the bypass of the dropped ones.
-  const drops = dropped.length > 0;
-  if (!bypass) return { ...unchanged, counts: drops };
+  const drops = dropped !== undefined;
+  if (!closed || !bypass) return { ...unchanged, counts: drops };
   if (!bypass.granted) {
     if (drops) return { ...unchanged, counts: true, warnings: [`Other Gates are not bypassed: ${bypass.why}`] };
     // A Git sync with a reason isn't denied, because a denial would stop everything else in that sync.
@@ -76,7 +76,7 @@ export async function bypassOf(
   const stored = recordReason(rollout, before, username, call.now, true);
   const audit = await recordBypass(bypass, stored, request, call, deployment?.version);
   if (!deployment) return { ...unchanged, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
-  const grant = formatBypassGrant({ ...deployment, grantedAt: call.now, closures: closed.map(closureKey) });
+  const grant = formatBypassGrant({ ...deployment, grantedAt: call.now, closures: closuresOf(closed) });
   // webhooks/rollout/rolloutWarnings.ts warns about a version that the write requests.
   const bypasses =
     target.is === 'deployment' && !target.requestsVersion ? [bypassWarning(deployment.version, closed)] : [];

@@ -5,7 +5,7 @@ import type { AdmissionRequest } from '../../api/admission.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
-import type { GateResult } from '../../core/gate/evaluateGates.ts';
+import type { ClosedGates } from '../../core/gate/closedGates.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/users.ts';
@@ -95,13 +95,13 @@ function revivesBypass(rollout: Rollout, before: Rollout, now: EpochMs): boolean
 }
 
 async function decideBehind(
-  closed: GateResult[],
+  closed: ClosedGates | undefined,
   rollout: Rollout,
   what: string,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
-  if (closed.length === 0) return allowed();
+  if (!closed) return allowed();
   const text = `Rollout '${rollout.metadata.name}' cannot ${what}`;
   return bypassOrDeny(rollout, closed, { reason: 'gate_closed', text, closed }, request, call);
 }

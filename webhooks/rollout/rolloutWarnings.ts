@@ -5,6 +5,7 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { countText } from '../../core/approval/approvalVerdict.ts';
 import { repeatsReason } from '../../core/gate/bypassReason.ts';
+import { closedWhere } from '../../core/gate/closedGates.ts';
 import { isMissing } from '../../core/gate/evaluateGates.ts';
 import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
@@ -119,7 +120,7 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
 async function absentGateWarnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
   const refs = without(gatesNamedBy(rollout), before ? gatesNamedBy(before) : []);
   const closed = await readClosedGates({ refs }, call);
-  const absent = closed.filter(isMissing).slice(0, MAX_GATES_IN_WARNINGS);
+  const absent = (closed?.gates ?? []).filter(isMissing).slice(0, MAX_GATES_IN_WARNINGS);
   return absent.map(({ message }) => `spec.gates: ${message}`);
 }
 
@@ -132,9 +133,9 @@ async function closedGateWarnings(
 ): Promise<string[]> {
   const isBypassed = mayBypass(rollout, rollout.status?.history?.[0], requested);
   const closed = await readClosedGatesOfRollouts([rollout], call);
-  if (closed.length === 0) return [];
-  const blocking = closed.filter((gate) => !isBypassed(gate));
-  if (blocking.length === 0) return [bypassWarning(requested, closed)];
+  if (!closed) return [];
+  const blocking = closedWhere(closed, (closure) => !isBypassed(closure));
+  if (!blocking) return [bypassWarning(requested, closed)];
   const waits = `version ${requested} waits: ${areClosed(blocking)}`;
   return repeatsReason(rollout, before) ? [waits, OLD_REASON] : [waits];
 }

@@ -6,20 +6,14 @@ import { governedKindOf } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, Gate, Rollout } from '../../../api/types.ts';
 import { isUnknownAnnotation } from '../../../core/admission/fluxWrite.ts';
-import {
-  closedOf,
-  closedText,
-  evaluateGates,
-  evaluateRequired,
-  type GateResult,
-} from '../../../core/gate/evaluateGates.ts';
-import { requiredIn } from '../../../core/gate/gateRefs.ts';
+import { type ClosedGates, closedOf, closedText, reportedClosed } from '../../../core/gate/closedGates.ts';
+import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { byRefKey, groupOf, identityOf, without } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { deploymentText, parseDeployments } from '../../../core/managedField/deployment.ts';
 import { evaluateRecordedGates, recordedRefs } from '../../../core/objectGates/objectGates.ts';
-import { readState } from '../../../core/objectGates/objectState.ts';
+import { readState, suspendingClosures } from '../../../core/objectGates/objectState.ts';
 import { applierWaitText } from '../../../core/suspension/applier.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { fluxActions } from '../../actions/gateActions.ts';
@@ -53,11 +47,12 @@ export function explainFluxObject(
   const gatesByKey = byRefKey(gates);
   const required = evaluateRecordedGates(object, gatesByKey, {}, now);
   const unrecorded = evaluateGates(without(selecting, recordedRefs(object)), gatesByKey, now);
-  const closed = [...required.closed.filter(({ ref }) => !ref || !hidden.has(ref.namespace)), ...closedOf(unrecorded)];
+  const readable = required.all.filter(({ ref }) => !hidden.has(ref.namespace));
+  const closed = closedOf([...readable, ...unrecorded], required.limit);
   const isSuspended = object.spec?.suspend === true;
   const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
-  const isOpen = required.causes.length === 0 && closed.length === 0;
-  const held = holdOf(object, closed.length > 0, isOpen);
+  const isOpen = suspendingClosures(required).length === 0 && !closed;
+  const held = holdOf(object, closed !== undefined, isOpen);
   const unreported = isSuspended ? [] : unreportedDeployments(object, binding);
   const [failure, earlier] = [fluxFailure(object), earlierFailure(object)];
   const causes: Cause[] = [
@@ -70,7 +65,7 @@ export function explainFluxObject(
     ...rollouts.flatMap((rollout) => causeIf('NotSet', notSetText(object, rollout, now))),
     ...(unreported.length > 0
       ? [notAppliedCause(name, unreported)]
-      : bindingCauses(name, binding, closed.length > 0 || isReportBehind(binding, gatesByKey, now))),
+      : bindingCauses(name, binding, closed !== undefined || isReportBehind(binding, gatesByKey, now))),
     ...(earlier
       ? [{ code: earlier.reason, text: `${name} had failed before its last change: ${earlier.message}` }]
       : []),
@@ -156,20 +151,20 @@ const WHEN_LATE: Partial<Record<Hold, string>> = {
   notResumed: `it is resumed ${SOON}`,
 };
 
-function nextOf(closed: readonly GateResult[], held: Hold | undefined): Next | undefined {
+function nextOf(closed: ClosedGates | undefined, held: Hold | undefined): Next | undefined {
   const late = held && WHEN_LATE[held];
   if (late) return { text: late };
-  if (closed.length === 0 || held === 'deleting') return undefined;
-  const openings = closed.flatMap(({ opensAt }) => opensAt ?? []);
-  return openings.length === closed.length
+  if (!closed || held === 'deleting') return undefined;
+  const openings = closed.gates.flatMap(({ opensAt }) => opensAt ?? []);
+  return !closed.limit && openings.length === closed.gates.length
     ? { text: 'its Gates open automatically', at: formatTime(Math.max(...openings)) }
     : { text: 'no automatic change. It stays as it is until its Gates open' };
 }
 
-function gateCauses(name: string, closed: readonly GateResult[], held: Hold | undefined): Cause[] {
+function gateCauses(name: string, closed: ClosedGates | undefined, held: Hold | undefined): Cause[] {
   if (held === 'deleting')
     return [{ code: 'Deleting', text: `${name} is being deleted: Gates neither suspend nor resume it now` }];
-  if (closed.length === 0 || !held) return [];
+  if (!closed || !held) return [];
   const text = closedText(closed);
   if (held === 'notSuspended') return [{ code: 'NotSuspended', text: `${name} is not suspended yet although ${text}` }];
   if (held === 'bypassed') return [{ code: 'Bypassed', text: `${name} runs although ${text}: it was bypassed` }];
@@ -195,8 +190,10 @@ function manualSuspensionCause({ metadata }: FluxObject, name: string): Cause {
 
 /** Whether the FluxBinding still reports Gates as closed that are open: its report comes some seconds late. */
 function isReportBehind(binding: FluxBinding | undefined, gates: ReadonlyMap<string, Gate>, now: EpochMs): boolean {
-  const reported = (binding?.status?.gates ?? []).filter(({ opened }) => !opened);
-  return reported.length > 0 && closedOf(evaluateRequired(requiredIn(reported), gates, now)).length === 0;
+  const reported = reportedClosed(binding?.status?.gates);
+  if (!reported || reported.limit) return false;
+  const refs = reported.gates.map(({ ref }) => ref);
+  return closedOf(evaluateGates(refs, gates, now)) === undefined;
 }
 
 /**

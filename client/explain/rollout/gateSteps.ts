@@ -2,6 +2,7 @@
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, GateSummary, Rollout } from '../../../api/types.ts';
+import { closureKey } from '../../../core/gate/closedGates.ts';
 import { ABSENCE, evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import type { NextDeployment } from '../../../core/gate/gateApprovals.ts';
 import { gatesOfBinding, type Limit } from '../../../core/gate/gateRefs.ts';
@@ -45,13 +46,13 @@ export function gateSteps(
       ...withoutEmpty({ version }),
       object: objectRef('Gate', ref),
     } as const;
-    const isMissingBypassed = isBypassed({ key, closure: ABSENCE });
+    const isMissingBypassed = isBypassed(closureKey({ key, closure: ABSENCE }));
     if (!gate) return { ...step, ...absentGate(ref, reported.get(key), related, isMissingBypassed) };
     const evaluate = (counted?: NextDeployment) => evaluateGates([ref], new Map([[key, gate]]), now, counted)[0]!;
     const ofVersion = evaluate(next);
     // At a Gate that a bound object requires, an opening for one version does not count.
     const result = ofObjects.has(key) ? evaluate() : ofVersion;
-    const isClosed = !result.isOpen && !isBypassed(result);
+    const isClosed = !result.isOpen && !isBypassed(closureKey(result));
     const isUnseen = result.isOpen && next !== undefined && reported.has(key);
     const holders = isClosed && ofVersion.isOpen ? bound.filter(({ spec }) => requires(spec, key)) : [];
     const { missingApprovals: missing } = result;

@@ -1,11 +1,10 @@
 /** The progress of a deployment in the Flux objects that are bound to its Rollout, as their FluxBindings report it. */
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
-import { closedClosures } from '../../binding/bindingSpec.ts';
-import { closedGatesOf, isHeldByGates } from '../../binding/bindingStatus.ts';
+import { isHeldByGates } from '../../binding/bindingStatus.ts';
+import { type ClosedGates, closuresOf, reportedClosed, unionOfClosed } from '../../gate/closedGates.ts';
 import { checkKey, goneChecks, knownHealth } from '../../health/knownHealth.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
-import type { ClosedGate } from '../../objectGates/gateTexts.ts';
 import { grantCovers } from '../../suspension/bypassGrant.ts';
 import {
   HELD_BY_GATE,
@@ -41,20 +40,19 @@ export function isHeld({ status }: FluxBinding, rollout: Rollout, now: EpochMs):
 }
 
 function isBehindGates({ status }: Pick<FluxBinding, 'status'>, rollout: Rollout, now: EpochMs): boolean {
-  return isHeldByGates(status) && !grantCovers(rollout, closedClosures(status?.gates), now);
+  return isHeldByGates(status) && !grantCovers(rollout, closuresOf(reportedClosed(status?.gates)), now);
 }
 
-/** The closed Gates that hold the newest deployment while it rolls out, each once; none if nothing holds it. */
+/** What is closed and holds the newest deployment while it rolls out. */
 export function gatesThatHold(
   head: HistoryEntry | undefined,
   bound: readonly FluxBinding[],
   rollout: Rollout,
   now: EpochMs,
-): ClosedGate[] {
-  if (head?.waitingSince === undefined) return [];
+): ClosedGates | undefined {
+  if (head?.waitingSince === undefined) return undefined;
   const behind = delayingObjects(head, bound, rollout).filter((binding) => isBehindGates(binding, rollout, now));
-  const closed = behind.flatMap(({ status = {} }) => closedGatesOf(status));
-  return [...new Map(closed.map((gate) => [gate.key, gate])).values()];
+  return unionOfClosed(behind.map(({ status }) => reportedClosed(status?.gates)));
 }
 
 /** The objects of which one that is held delays the deployment. */

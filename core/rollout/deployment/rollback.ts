@@ -7,7 +7,7 @@ import { ROLLBACK_BARRIER } from '../../../api/annotations.ts';
 import { GATE_CLOSED, ROLLED_BACK } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
-import { approveGateCommands, closedText, type GateResult } from '../../gate/evaluateGates.ts';
+import { approveGateCommands, type ClosedGates, closedText } from '../../gate/closedGates.ts';
 import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { isBare } from '../release/metadata.ts';
@@ -146,14 +146,14 @@ export function blocksAfterFailure(head: HistoryEntry | undefined, { onFailure }
 export function rollbackCondition(
   [head, before]: readonly HistoryEntry[],
   rollback: Rollback | undefined,
-  closed: readonly GateResult[],
+  closed: ClosedGates | undefined,
 ): NewCondition | undefined {
   if (rollback && rollback.is !== 'possible') return falseCondition(ROLLED_BACK, rollback.reason, rollback.message);
   if (rollback) {
     const what = `The rollback from ${rollback.from} to ${rollback.to.tag}`;
-    if (closed.length === 0) return undefined;
+    if (!closed) return undefined;
     const waits = falseCondition(ROLLED_BACK, GATE_CLOSED, `${what} waits: ${closedText(closed)}`);
-    return { ...waits, commands: approveGateCommands(closed) };
+    return { ...waits, commands: approveGateCommands(closed.gates) };
   }
   if (head?.rolledBackFrom === undefined) return undefined;
   const why = before?.version.tag === head.rolledBackFrom && before.bakeStatusMessage;

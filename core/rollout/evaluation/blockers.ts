@@ -9,7 +9,7 @@ import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, RolloutGate, VersionInfo } from '../../../api/types.ts';
 import { verdictText } from '../../approval/approvalVerdict.ts';
-import { approveGateCommands, closedText } from '../../gate/evaluateGates.ts';
+import { approveGateCommands, closedGateText, mapClosed } from '../../gate/closedGates.ts';
 import { identityOf, isNamespaceName, isObjectName } from '../../kube/names.ts';
 import { tagWord } from '../../kube/tag.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
@@ -127,22 +127,25 @@ function healthBlockers({ state, choice, unhealthyChecks }: BlockerInputs): Bloc
 }
 
 function gateBlockers({ choice: { version }, versionGates: { closed } }: BlockerInputs): FoundBlocker[] {
-  if (version === undefined) return [];
-  return closed.map((gate) => {
-    const { ref, opensAt, closedBy, missingApprovals } = gate;
-    return {
-      type: 'Gate',
-      effect: opensAt === undefined ? 'Blocks' : 'Waits',
-      reason: GATE_CLOSED,
-      version,
-      ...(ref && { object: { kind: KINDS.Gate.kind, ...ref } }),
-      ...times({ since: closedBy?.at, until: opensAt }),
-      ...(closedBy?.by && { by: closedBy.by }),
-      ...(missingApprovals && { have: missingApprovals.have, need: missingApprovals.need }),
-      text: closedText([gate]),
-      commands: approveGateCommands([gate]),
-    };
-  });
+  if (version === undefined || !closed) return [];
+  const blocker = { type: 'Gate', reason: GATE_CLOSED, version } as const;
+  return mapClosed<FoundBlocker>(
+    closed,
+    (text) => ({ ...blocker, effect: 'Blocks', text }),
+    (gate) => {
+      const { ref, opensAt, closedBy, missingApprovals } = gate;
+      return {
+        ...blocker,
+        effect: opensAt === undefined ? 'Blocks' : 'Waits',
+        object: { kind: KINDS.Gate.kind, ...ref },
+        ...times({ since: closedBy?.at, until: opensAt }),
+        ...(closedBy?.by && { by: closedBy.by }),
+        ...(missingApprovals && { have: missingApprovals.have, need: missingApprovals.need }),
+        text: closedGateText(gate),
+        commands: approveGateCommands([gate]),
+      };
+    },
+  );
 }
 
 /**

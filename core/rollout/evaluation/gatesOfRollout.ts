@@ -6,14 +6,8 @@
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Rollout, RolloutStatus } from '../../../api/types.ts';
 import { bindingsOfRollout } from '../../binding/boundObjects.ts';
-import {
-  closedOf,
-  evaluateGates,
-  type GateResult,
-  isMissing,
-  limitResults,
-  redactFor,
-} from '../../gate/evaluateGates.ts';
+import { type ClosedGates, closedOf, closedWhere } from '../../gate/closedGates.ts';
+import { evaluateGates, type GateResult, isMissing, redactFor } from '../../gate/evaluateGates.ts';
 import {
   gatesNamedBy,
   gatesOfBinding,
@@ -56,10 +50,10 @@ export function gatesOfRollouts(
 
 /** The Gates that a deployment of one version requires. */
 export interface VersionGates {
-  /** Closed Gates that block the version. */
-  closed: GateResult[];
-  /** Closed Gates that the version may bypass. */
-  bypassed: GateResult[];
+  /** What is closed and blocks the version. */
+  closed: ClosedGates | undefined;
+  /** What is closed and may be bypassed by the version. */
+  bypassed: ClosedGates | undefined;
   /** The requests and approvals that opened the other Gates. */
   permissions: StoredPermission[];
   /** The times at which a Gate opens or closes by itself, or an approval expires. */
@@ -75,22 +69,21 @@ export function evaluateGatesOfVersion(
   { observed, state, now }: RolloutContext,
   version: string | undefined,
 ): VersionGates {
-  if (version === undefined) return { closed: [], bypassed: [], permissions: [], requeueAt: [] };
+  if (version === undefined) return { closed: undefined, bypassed: undefined, permissions: [], requeueAt: [] };
   const { rollout, bindings, requiredGates, gates } = observed;
   const boundKeys = new Set(bindings.flatMap(({ spec }) => gatesOfBinding(spec)).map(refKey));
   const { uid, namespace = '' } = rollout.metadata;
   const users = versionUsers(rollout, state.authors, version);
   const next = { version, rollout: refKey(identityOf(rollout)), uid, users };
-  const ofRefs = requiredGates.refs.flatMap((ref) => {
+  const evaluated = requiredGates.refs.flatMap((ref) => {
     const deployment = boundKeys.has(refKey(ref)) ? undefined : next;
     return evaluateGates([ref], gates, now, deployment);
   });
-  const evaluated = [...limitResults(requiredGates.limit), ...ofRefs];
   const isBypassed = mayBypass(rollout, state.history[0], version);
-  const closed = redactFor(closedOf(evaluated), namespace);
+  const closed = closedOf(redactFor(evaluated, namespace), requiredGates.limit);
   return {
-    closed: closed.filter((gate) => !isBypassed(gate)),
-    bypassed: closed.filter(isBypassed),
+    closed: closedWhere(closed, (closure) => !isBypassed(closure)),
+    bypassed: closedWhere(closed, isBypassed),
     permissions: evaluated.slice(0, GATES_IN_HISTORY).flatMap((gate) => permissionsAtGate(gate, namespace)),
     requeueAt: evaluated.flatMap(({ until, approvalsUntil }) =>
       [until, approvalsUntil].filter((at) => at !== undefined),
@@ -147,10 +140,17 @@ export function neverSeen({ status, metadata }: Rollout): ReadonlySet<string> {
  * @param alsoRequired Gates that something else requires too: for these it doesn't matter whether they existed
  */
 export function closedAgainstRemoval(
-  closed: readonly GateResult[],
+  closed: ClosedGates | undefined,
   rollout: Rollout,
   alsoRequired: ReadonlySet<string> = new Set(),
-): GateResult[] {
+): ClosedGates | undefined {
   const never = neverSeen(rollout);
-  return closed.filter((gate) => !isMissing(gate) || alsoRequired.has(gate.key) || !never.has(gate.key));
+  const mayDrop = (gate: GateResult) => isMissing(gate) && !alsoRequired.has(gate.key) && never.has(gate.key);
+  return (
+    closed &&
+    closedOf(
+      closed.gates.filter((gate) => !mayDrop(gate)),
+      closed.limit,
+    )
+  );
 }

@@ -6,6 +6,7 @@ import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
 import { objectRef } from '../../../client/explain/application.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
+import type { GateResult } from '../../../core/gate/evaluateGates.ts';
 import { objectOf } from '../../support/objects.ts';
 
 export const NOW = Date.parse('2026-11-22T08:00:00Z');
@@ -82,14 +83,10 @@ export const closedGate = (name: string) => ({
 });
 
 /** The actions on a Kustomization with these closed Gates. */
-export function behind(
-  closed: Parameters<typeof fluxActions>[2],
-  gates: ReturnType<typeof gate>[],
-  suspend = true,
-): Action[] {
+export function behind(closed: readonly GateResult[], gates: ReturnType<typeof gate>[], suspend = true): Action[] {
   const web = { namespace: 'shop', name: 'web' };
   const object = objectOf('Kustomization', { metadata: web, spec: { suspend } } as never);
-  return fluxActions(object as never, objectRef('Kustomization', web), closed, gates, false);
+  return fluxActions(object as never, objectRef('Kustomization', web), { gates: closed }, gates, false);
 }
 
 export const said = ({ request: { type, object, version } }: Action) =>

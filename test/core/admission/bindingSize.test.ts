@@ -4,6 +4,7 @@ import type { FluxBinding } from '../../../api/types.ts';
 import { limitDenial } from '../../../core/admission/earlyDecision.ts';
 import { provesApply } from '../../../core/binding/appliedDeployment.ts';
 import { makeBinding } from '../../../core/binding/bindingSpec.ts';
+import { closedText } from '../../../core/gate/closedGates.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
 import { evaluateObjectGates } from '../../../core/objectGates/objectGates.ts';
@@ -36,7 +37,7 @@ it('an object with more marked variables than the limit counts as held, with the
   const object = kustomization({ annotations });
   const context = { gates: gatesByName(), selectingGates: NO_SELECTING_GATES, now: NOW };
   expect(managedFieldsOf(object).fields).toHaveLength(LIMITS.managedFields);
-  expect(evaluateObjectGates(object, context).closed[0]?.message).toContain(`${LIMITS.managedFields} variables`);
+  expect(closedText(evaluateObjectGates(object, context).closed!)).toContain(`${LIMITS.managedFields} variables`);
   expect(limitDenial(object, undefined)?.text).toContain(`${LIMITS.managedFields} variables`);
   expect(size(makeBinding(object, gates, undefined))).toBeLessThan(100_000);
 });

@@ -2,18 +2,19 @@
 import { describe, expect, it } from 'vitest';
 import { limitDenial } from '../../../core/admission/earlyDecision.ts';
 import { decideWrite } from '../../../core/admission/fluxWrite.ts';
+import { closedText } from '../../../core/gate/closedGates.ts';
 import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, LIMIT_TEXTS } from '../../../core/gate/gateRefs.ts';
 import { refKey } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import {
-  bypassedText,
+  bypassedSentences,
   bypassWarning,
-  closedGateSentence,
   closedGatesText,
+  closedSentences,
   revertWarning,
 } from '../../../core/objectGates/gateTexts.ts';
 import { evaluateObjectGates, foreignText } from '../../../core/objectGates/objectGates.ts';
-import { isBypassedByUser } from '../../../core/objectGates/objectState.ts';
+import { isBypassedByUser, suspendingClosures } from '../../../core/objectGates/objectState.ts';
 import { kustomization, NO_SELECTING_GATES } from './objects.ts';
 
 const each = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i));
@@ -30,17 +31,19 @@ describe('an object beyond a limit', () => {
   it.each(rows)('is held by its number of %s, and no bypass lasts', (_, annotations, message) => {
     const object = kustomization({ annotations });
     const found = evaluateObjectGates(object, { gates: new Map(), selectingGates: NO_SELECTING_GATES, now: 0 });
-    expect(found.closed.map((gate) => gate.message)).toEqual([expect.stringMatching(message)]);
-    expect(isBypassedByUser({ is: 'bypassed', gates: found.closures }, found.closures)).toBe(false);
+    expect(closedText(found.closed!)).toMatch(message);
+    const closures = suspendingClosures(found);
+    expect(isBypassedByUser({ is: 'bypassed', gates: closures }, closures)).toBe(false);
   });
 
   it.each(rows)('with too many %s: no text names a Gate that does not exist', (_, annotations, message) => {
     const context = { gates: new Map(), selectingGates: NO_SELECTING_GATES, now: 0 };
-    const { closed } = evaluateObjectGates(kustomization({ annotations }), context);
+    const closed = evaluateObjectGates(kustomization({ annotations }), context).closed!;
     const texts = [
       revertWarning(closed),
       closedGatesText(closed).text,
-      ...closed.flatMap((each) => [closedGateSentence(each), bypassedText(each)]),
+      ...closedSentences(closed),
+      ...bypassedSentences(closed),
     ];
     for (const text of texts) expect(text).toMatch(message);
     for (const text of [...texts, bypassWarning('1.0.0', closed)]) expect(text).not.toMatch(/\(too-many/);
@@ -55,7 +58,7 @@ describe('an object beyond a limit', () => {
       const { warnings } = decideWrite({
         ...created,
         context,
-        closed: [],
+        closed: undefined,
         user: 'dev',
         fieldManager: 'kubectl',
         isSync: false,
@@ -95,12 +98,12 @@ describe('a Warning with names of 20 characters has at most 120', () => {
     `held: ${LIMIT_TEXTS[LIMIT_OF_GATES]}`,
     `held: ${LIMIT_TEXTS[LIMIT_OF_ROLLOUTS]}`,
     foreignText(ref),
-    bypassWarning('v'.repeat(20), [closed]),
+    bypassWarning('v'.repeat(20), { gates: [closed] }),
   ])('%s', (warning) => {
     expect(warning.length).toBeLessThanOrEqual(120);
   });
 
   it('and one about more Gates is cut after its action', () => {
-    expect(revertWarning([closed, closed]).slice(0, 119)).toContain('Apply again after it opens');
+    expect(revertWarning({ gates: [closed, closed] }).slice(0, 119)).toContain('Apply again after it opens');
   });
 });

@@ -182,7 +182,7 @@ export function asRead(write: TestWrite): FluxWrite {
   const { selecting } = gatesToRead([object, ...(oldObject ? [oldObject] : [])], {});
   const gates = sortedByKey(selecting.flatMap((ref) => others.gates.get(refKey(ref)) ?? []));
   const context = { ...others, selectingGates: { gates, namespaceLabels } };
-  const closed = oldObject ? closedGatesOfWrite(oldObject, context) : [];
+  const closed = oldObject && closedGatesOfWrite(oldObject, context);
   return { reasonCounts: write.bypass?.granted, ...write, context, closed };
 }
 

@@ -1,6 +1,7 @@
 /** The Gates that an object requires: of one name in two namespaces, and beyond the limit. */
 import { expect, it } from 'vitest';
 import { REQUIRED_GATES } from '../../../api/annotations.ts';
+import { closedKeys } from '../../../core/gate/closedGates.ts';
 import { LIMIT_OF_GATES } from '../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { subjectOf } from '../../../core/objectGates/gateTexts.ts';
@@ -13,7 +14,7 @@ it.each(['apps', 'platform'])('of two Gates of one name, the closed one of %s ho
   );
   const object = kustomization({ annotations: { [REQUIRED_GATES]: 'apps/freeze,platform/freeze' } });
   const found = evaluateObjectGates(object, { gates, selectingGates: NO_SELECTING_GATES, now: 0 });
-  expect(found.closed.map(({ key }) => key)).toEqual([`${closed}/freeze`]);
+  expect(closedKeys(found.closed!)).toEqual([`${closed}/freeze`]);
 });
 
 it('a label by which one closed Gate of more than are counted selects the object stays', () => {
@@ -25,7 +26,7 @@ it('a label by which one closed Gate of more than are counted selects the object
   const context = { gates: gatesByName(...all), selectingGates: { gates: all, namespaceLabels: {} }, now: NOW };
   const [front, back] = ['front', 'back'].map((tier) => kustomization({ labels: { tier } }));
   expect(escapesSelection(back!, front!, context)).toBe(true);
-  expect(evaluateObjectGates(front!, context).closed.map(({ key }) => key)).toEqual([LIMIT_OF_GATES]);
+  expect(evaluateObjectGates(front!, context).closed).toEqual({ gates: [], limit: LIMIT_OF_GATES });
 });
 
 it('a new object whose name the API server makes is called (new)', () => {

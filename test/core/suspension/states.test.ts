@@ -7,6 +7,7 @@
 import { describe, expect, it } from 'vitest';
 import { AWAITS_ARTIFACT, GATE_STATE, KUSTOMIZATION_NAME_LABEL, SUSPENDED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
+import { closedOf } from '../../../core/gate/closedGates.ts';
 import { formatInstant } from '../../../core/kube/time.ts';
 import { settleSuspension } from '../../../core/suspension/suspension.ts';
 import { kustomization, NOW } from '../admission/objects.ts';
@@ -87,14 +88,15 @@ function stateAfter(
   const { [AWAITS_ARTIFACT]: _, ...others } = sent.metadata.annotations ?? {};
   const fetching = isFetching ? FETCHING : {};
   const first = { ...sent, metadata: { ...sent.metadata, annotations: { ...others, ...fetching } } };
+  const all = requires ? [{ ...FREEZE, isOpen: closure === undefined, message: '', closure }] : [];
   const settled = settleSuspension({
     object: first,
     sent,
     oldObject,
     gates: {
-      all: requires ? [{ ...FREEZE, isOpen: closure === undefined, message: '' }] : [],
-      causes: closure ? ['ops/freeze'] : [],
-      closures: closure ? [`ops/freeze@${closure}`] : [],
+      all,
+      closed: closedOf(all),
+      problems: [],
     },
     fieldManager: undefined,
     writerBypasses: false,

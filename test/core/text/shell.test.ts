@@ -124,7 +124,8 @@ describe('a command in', () => {
       );
       const ref = { namespace: 'ops', name };
       const [open] =
-        closedGatesText([{ key: refKey(ref), ref, isOpen: false, message: '', opensByRequest: true }]).commands ?? [];
+        closedGatesText({ gates: [{ key: refKey(ref), ref, isOpen: false, message: '', opensByRequest: true }] })
+          .commands ?? [];
       expect(words(open?.[1] ?? '')).toEqual(
         argv(
           'kubectl -n ops annotate --overwrite',
@@ -180,7 +181,7 @@ describe('a command in', () => {
           [
             ...rolloutActions(rollout as never, explainRollout(rollout as never, NO_RELATED, 0), NO_RELATED, 0),
             ...offered,
-            ...fluxActions(rollout as never, objectRef('Kustomization', ref), [gate], [], true),
+            ...fluxActions(rollout as never, objectRef('Kustomization', ref), { gates: [gate] }, [], true),
           ],
           0,
         ),

@@ -1,7 +1,8 @@
 /** Names of Gates that may be removed although they count as closed. */
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../api/types.ts';
-import { closedOf, evaluateGates } from '../../../../core/gate/evaluateGates.ts';
+import { closedOf } from '../../../../core/gate/closedGates.ts';
+import { evaluateGates } from '../../../../core/gate/evaluateGates.ts';
 import { gatesNamedBy } from '../../../../core/gate/gateRefs.ts';
 import { byRefKey } from '../../../../core/kube/names.ts';
 import {
@@ -68,7 +69,7 @@ describe('a closed Gate keeps the Rollout from releasing its objects', () => {
   const closed = (there: string[]) =>
     closedOf(evaluateGates([{ namespace: 'shop', name: 'freeze' }], byRefKey(there.map(gate)), NOW));
   const against = (of: ReturnType<typeof rollout>, there: string[] = [], also?: ReadonlySet<string>) =>
-    closedAgainstRemoval(closed(there), of, also).length;
+    closedAgainstRemoval(closed(there), of, also)?.gates.length ?? 0;
 
   it('but not the name of none that ever was', () => {
     expect(against(rollout(['freeze'], status))).toBe(0);

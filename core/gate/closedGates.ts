@@ -1,0 +1,95 @@
+/** What is closed of the Gates that something requires, in memory, in stored lists and in words. */
+import type { FluxBindingStatus } from '../../api/types.ts';
+import { refKey } from '../kube/names.ts';
+import type { CommandLine } from '../text/commands.ts';
+import { fullMessage, type GateResult, isMissing } from './evaluateGates.ts';
+import { LIMIT_TEXTS, type Limit, requiredIn } from './gateRefs.ts';
+
+/**
+ * Closed Gates, and an exceeded limit, which counts as one. At least one of the two: if nothing is closed there is no
+ * such value, so no caller can forget a limit.
+ */
+export interface ClosedGates {
+  gates: readonly GateResult[];
+  limit?: Limit | undefined;
+}
+
+/** What is closed of these Gates; undefined if all are open and no limit is exceeded. */
+export function closedOf(gates: readonly GateResult[], limit?: Limit): ClosedGates | undefined {
+  const closed = gates.filter(({ isOpen }) => !isOpen);
+  return limit || closed.length > 0 ? { gates: closed, limit } : undefined;
+}
+
+/** What a FluxBinding reports as closed. */
+export function reportedClosed(entries: FluxBindingStatus['gates']): ClosedGates | undefined {
+  const { refs, limit } = requiredIn((entries ?? []).filter(({ opened }) => !opened));
+  const gates = refs.map(({ namespace, name, message = '', closure }) => {
+    const ref = { namespace, name };
+    return { key: refKey(ref), ref, isOpen: false, message, closure };
+  });
+  return closedOf(gates, limit);
+}
+
+/** What is closed in any of these, each Gate once. Of several limits one counts, always the same. */
+export function unionOfClosed(all: readonly (ClosedGates | undefined)[]): ClosedGates | undefined {
+  const found = all.flatMap((each) => each ?? []);
+  const known = new Set<string>();
+  const gates = found.flatMap((each) => each.gates).filter(({ key }) => !known.has(key) && known.add(key));
+  return closedOf(gates, found.flatMap(({ limit }) => limit ?? []).sort()[0]);
+}
+
+/** What is closed and passes the test. */
+export function closedWhere(
+  closed: ClosedGates | undefined,
+  test: (closure: string) => boolean,
+): ClosedGates | undefined {
+  if (!closed) return undefined;
+  const { gates, limit } = closed;
+  const passing = gates.filter((gate) => test(closureKey(gate)));
+  return closedOf(passing, limit && test(limit) ? limit : undefined);
+}
+
+/** The results of the function for the limit, if one is exceeded, and for each Gate. */
+export function mapClosed<T>(
+  { gates, limit }: ClosedGates,
+  ofLimit: (text: string) => T,
+  ofGate: (gate: GateResult) => T,
+): T[] {
+  return [...(limit ? [ofLimit(LIMIT_TEXTS[limit])] : []), ...gates.map(ofGate)];
+}
+
+// The stored forms: a limit is in the place of a Gate's name.
+
+/** The closed Gates, as stored lists name them. */
+export function closedKeys({ gates, limit }: ClosedGates): string[] {
+  return [...(limit ? [limit] : []), ...gates.map(({ key }) => key)];
+}
+
+/** The closures, as stored lists name them. */
+export function closuresOf(closed: ClosedGates | undefined): string[] {
+  return closed ? [...(closed.limit ? [closed.limit] : []), ...closed.gates.map(closureKey)] : [];
+}
+
+/** A closed Gate with its closure, `ns/a@<closure>`: a bypass is for one closure only. */
+export function closureKey({ key, closure }: Pick<GateResult, 'key' | 'closure'>): string {
+  return closure ? `${key}@${closure}` : key;
+}
+
+// The texts.
+
+/** Everything that is closed, with its cause: `Gate 'shop/freeze' is closed (Gate close requested, closed by alice)`. */
+export function closedText(closed: ClosedGates): string {
+  return mapClosed(closed, String, closedGateText).join('; ');
+}
+
+export function closedGateText(gate: GateResult): string {
+  if (isMissing(gate)) return gate.message;
+  const needsVersion = !gate.opensByRequest && !gate.missingApprovals;
+  const how = needsVersion ? '; it opens only by approvals, for one version of one Rollout' : '';
+  return `Gate '${gate.key}' is closed (${fullMessage(gate)}${how})`;
+}
+
+/** The commands that approve the version at the closed Gates with approvals. */
+export function approveGateCommands(gates: readonly GateResult[]): CommandLine[] {
+  return gates.flatMap(({ missingApprovals }) => (missingApprovals ? [missingApprovals.how] : []));
+}
