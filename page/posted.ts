@@ -11,8 +11,6 @@ import { isLegalTag } from '../core/kube/tag.ts';
 import { LIMITS } from '../core/limits.ts';
 import { isVariable } from '../core/managedField/managedFields.ts';
 
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
-
 type Fields = Record<string, unknown>;
 
 /** The posted action; undefined for any other value. */
@@ -26,7 +24,6 @@ export function actionRequestOf(value: unknown): ActionRequest | undefined {
     image: isText(value.image) && isImage(value.image) ? value.image : undefined,
     rollout: refOf(value.rollout),
     gate: refOf(value.gate),
-    at: isText(value.at) && TIME.test(value.at) ? value.at : undefined,
     freeze: isFreeze(value.freeze) ? value.freeze : undefined,
     reason: isReason(value.reason) ? value.reason : undefined,
   };

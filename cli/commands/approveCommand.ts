@@ -3,15 +3,8 @@ import { KINDS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { commandOf } from '../../client/actions/lines.ts';
-import { approveAtGate } from '../../client/actions/writes/gateWrites.ts';
 import { badRequest, noChange, type PlannedWrite } from '../../client/actions/writes/plannedWrite.ts';
-import {
-  approve,
-  holdsVersion,
-  reject,
-  rejectByNewGate,
-  scheduleOf,
-} from '../../client/actions/writes/rolloutGateWrites.ts';
+import { holdsVersion, rejectByNewGate, scheduleOf } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { unknownText } from '../../client/actions/writes/rolloutWrites.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import type { Cluster } from '../../connection/kube/cluster.ts';
@@ -19,6 +12,7 @@ import { type KubeClient, unlessRefused } from '../../connection/kube/kubeClient
 import { EXIT, Problem } from '../../connection/kube/problem.ts';
 import {
   isGate,
+  type ParsedName,
   parseName,
   readAnyGate,
   readNamed,
@@ -34,9 +28,10 @@ import { firstFew } from '../../core/text/firstFew.ts';
 import { shell } from '../../core/text/shell.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { APPROVABLE, LIST_WAIT_OPTIONS, WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
+import { act } from '../write/act.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { type Alternative, choose } from '../write/choose.ts';
-import { type Made, make } from '../write/make.ts';
+import type { Made } from '../write/make.ts';
 import { awaitRollout, awaitRolloutGate, isWaitedFor, WAIT_CODES } from '../write/wait.ts';
 import { howToCreate } from './gateCommands.ts';
 
@@ -92,9 +87,22 @@ async function vote(context: Context, invocation: Invocation, verb: Verb): Promi
   // Read before the write: afterwards they may no longer wait.
   const waiting =
     wait && found.gate && !found.rollout ? await rolloutsWaitingAt(cluster.client, found.gate, version) : [];
-  const made = await make(context, invocation, () => planWrite(context, cluster, found, request));
-  if (verb === 'reject') return awaitRolloutGate(context, invocation, made, version);
-  return awaitOne(context, invocation, made, found.rollout ? [found.rollout] : waiting, version);
+  const create = (parsed: ParsedName) => howToCreate(cluster, parsed);
+  const { rollout, gate: at, write } = found;
+  return act(context, invocation, {
+    read: async () => at && (await readAnyGate(cluster, `${at.kind}/${refKey(at)}`, create)),
+    request() {
+      if (!at) return write!;
+      if (at.kind === 'RolloutGate' || verb === 'approve')
+        return { type: verb, version, ...(rollout && { rollout: identityOf(rollout) }) };
+      const instead = `Reject ${version} at a RolloutGate, or name the Rollout.`;
+      return badRequest(`Gate ${refKey(at)} can't reject a version. ${instead}`);
+    },
+    wait: (made) =>
+      verb === 'reject'
+        ? awaitRolloutGate(context, invocation, made, version)
+        : awaitOne(context, invocation, made, rollout ? [rollout] : waiting, version),
+  });
 }
 
 /** Waits for the Rollout, if only one is waiting for the version. */
@@ -129,23 +137,6 @@ interface Target {
   rollout?: Rollout | undefined;
   gate?: GateRef;
   write?: PlannedWrite;
-}
-
-/** Plans the write on the Gate or RolloutGate as it is now. */
-async function planWrite(
-  context: Context,
-  cluster: Cluster,
-  { write, gate, rollout }: Target,
-  { version, verb, reason }: VersionRequest,
-): Promise<PlannedWrite> {
-  if (!gate) return write!;
-  const live = await readAnyGate(cluster, `${gate.kind}/${refKey(gate)}`, (parsed) => howToCreate(cluster, parsed));
-  if (!isGate(live)) return verb === 'approve' ? approve(live, version, reason) : reject(live, version, reason);
-  const of = rollout && identityOf(rollout);
-  if (verb === 'approve') return approveAtGate(live, version, { reason, rollout: of }, context.now());
-  return badRequest(
-    `Gate ${refKey(gate)} can't reject a version. Reject ${version} at a RolloutGate, or name the Rollout.`,
-  );
 }
 
 async function targetOf(context: Context, cluster: Cluster, text: string, request: VersionRequest): Promise<Target> {

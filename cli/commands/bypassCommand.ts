@@ -1,15 +1,8 @@
 import { BYPASSED_GATES } from '../../api/annotations.ts';
-import type { FluxObject } from '../../api/flux.ts';
 import { GOVERNED_KINDS } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
-import { bypassObject, reconcileProgress } from '../../client/actions/writes/fluxObjectWrites.ts';
-import { badRequest, isRequest, type PlannedWrite } from '../../client/actions/writes/plannedWrite.ts';
-import {
-  bypass,
-  bypassRolloutGates,
-  bypassWaiting,
-  rolloutCommand,
-} from '../../client/actions/writes/rolloutWrites.ts';
+import { badRequest, type PlannedWrite, type WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
+import { rolloutCommand } from '../../client/actions/writes/rolloutWrites.ts';
 import { EXIT, Problem } from '../../connection/kube/problem.ts';
 import { makeWrite } from '../../connection/kube/sent.ts';
 import { kindRow, readRollout, readTarget } from '../../connection/read/namedObjects.ts';
@@ -17,8 +10,9 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { withCommands } from '../../core/text/commands.ts';
 import type { CommandDefinition, Context } from '../command/command.ts';
 import { OBJECT_WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
-import { make, printWarnings } from '../write/make.ts';
-import { awaitObject, awaitRollout, WAIT_CODES } from '../write/wait.ts';
+import { act } from '../write/act.ts';
+import { printWarnings } from '../write/make.ts';
+import { WAIT_CODES } from '../write/wait.ts';
 
 export const bypassCommand: CommandDefinition = {
   description: `Deploys one version, or resumes one Flux object, despite the closed Gates that block it.
@@ -54,35 +48,22 @@ You need a reason, and the verb bypass on each closed Gate. Your name and the re
   async run(context, invocation) {
     const [target = '', version] = invocation.arguments as [string, string?];
     const { reason, rolloutGates } = invocation.options;
-    let rollout: Rollout | undefined;
-    if (rolloutGates) {
-      if (version === undefined) throw new Problem('--rollout-gates needs a version.', EXIT.usage);
-      const cluster = await context.cluster();
-      const made = await make(context, invocation, async () => {
-        rollout = await readRollout(cluster, target);
-        return bypassRolloutGates(rollout, version, reason);
-      });
-      return awaitRollout(context, invocation, made, rollout);
-    }
-    if (!reason) throw new Problem('A bypass needs a reason, which is recorded: --reason "<why>".', EXIT.usage);
+    if (rolloutGates && version === undefined) throw new Problem('--rollout-gates needs a version.', EXIT.usage);
+    if (!rolloutGates && !reason)
+      throw new Problem('A bypass needs a reason, which is recorded: --reason "<why>".', EXIT.usage);
     const cluster = await context.cluster();
     const [word = '', name] = target.split('/');
-    const row = kindRow(word);
-    if (name && GOVERNED_KINDS.some(({ kind }) => kind === row?.kind)) {
-      const made = await make(context, invocation, async () => {
-        const { object } = await readTarget(cluster, target);
-        return bypassObject(object as FluxObject, reason, context.now());
+    const kind = name ? kindRow(word)?.kind : undefined;
+    if (!rolloutGates && GOVERNED_KINDS.some((row) => row.kind === kind))
+      return act(context, invocation, {
+        read: async () => (await readTarget(cluster, target)).object,
+        request: () => ({ type: 'bypass' }),
       });
-      return awaitObject(context, invocation, made, (object) => reconcileProgress(object, context.now()));
-    }
-    const made = await make(context, invocation, async () => {
-      rollout = await readRollout(cluster, target);
-      const now = context.now();
-      const planned =
-        version === undefined ? bypassWaiting(rollout, reason, now) : bypass(rollout, version, reason, now);
-      return bypassIfClosed(context, rollout, planned);
+    return act(context, invocation, {
+      read: () => readRollout(cluster, target),
+      request: () => ({ type: rolloutGates ? 'bypassRolloutGates' : 'bypass', version }),
+      review: (planned, rollout) => (rolloutGates ? planned : bypassIfClosed(context, rollout, planned)),
     });
-    return awaitRollout(context, invocation, made, rollout);
   },
 };
 
@@ -90,8 +71,7 @@ You need a reason, and the verb bypass on each closed Gate. Your name and the re
  * The write, if it bypasses a closed Gate. Only the webhook knows, in a dry run: the user may not be allowed to read
  * the Gates, and the Rollout's status may be older than the newest closure.
  */
-async function bypassIfClosed(context: Context, rollout: Rollout, planned: PlannedWrite): Promise<PlannedWrite> {
-  if (!isRequest(planned)) return planned;
+async function bypassIfClosed(context: Context, rollout: Rollout, planned: WriteRequest): Promise<PlannedWrite> {
   const { client } = await context.cluster();
   const tried = await makeWrite(client, () => planned, { dryRun: true });
   if ('none' in tried) return tried;

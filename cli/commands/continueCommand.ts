@@ -1,11 +1,6 @@
 import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { Budget } from '../../api/types.ts';
-import {
-  blockedVersions,
-  budgetKind,
-  continueProgress,
-  continueVersion,
-} from '../../client/actions/writes/budgetWrites.ts';
+import { blockedVersions, budgetKind } from '../../client/actions/writes/budgetWrites.ts';
 import { noChange, objectTitle } from '../../client/actions/writes/plannedWrite.ts';
 import type { Cluster } from '../../connection/kube/cluster.ts';
 import { unlessRefused } from '../../connection/kube/kubeClient.ts';
@@ -15,10 +10,9 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { shell } from '../../core/text/shell.ts';
 import type { CommandDefinition, Context } from '../command/command.ts';
 import { CONTINUE_WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
+import { act } from '../write/act.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { choose } from '../write/choose.ts';
-import { make } from '../write/make.ts';
-import { awaitObject } from '../write/wait.ts';
 
 export const continueCommand: CommandDefinition = {
   description: `Resumes a version that a budget stopped after failures.
@@ -39,14 +33,15 @@ The command lists where the version has failed, and asks you to confirm.`,
     const [text = '', version] = invocation.arguments as [string, string?];
     const cluster = await context.cluster();
     let chosen = version;
-    const made = await make(context, invocation, async () => {
-      const budget = await readBudget(cluster, text);
-      chosen ??= await chooseHeldVersion(context, budget, text);
-      const title = objectTitle(budgetKind(budget), identityOf(budget));
-      if (chosen === undefined) return noChange(`${title} blocks no version after failures.`);
-      return continueVersion(budget, chosen, invocation.options.reason);
+    return act(context, invocation, {
+      read: () => readBudget(cluster, text),
+      async request(budget) {
+        chosen ??= await chooseHeldVersion(context, budget, text);
+        const title = objectTitle(budgetKind(budget), identityOf(budget));
+        if (chosen === undefined) return noChange(`${title} blocks no version after failures.`);
+        return { type: 'continue', version: chosen };
+      },
     });
-    return awaitObject<Budget>(context, invocation, made, (budget) => continueProgress(budget, chosen ?? ''));
   },
 };
 

@@ -1,7 +1,6 @@
 /** `freeze`: creates a Gate that is closed now, later, or every week. */
 import type { Gate } from '../../api/types.ts';
 import { type ActionRequest, freezeRights, lackingText } from '../../client/actions/action.ts';
-import { writeOf } from '../../client/actions/table.ts';
 import { parseDays, parseHours, parseKinds, parseSelector } from '../../client/actions/userInput.ts';
 import {
   FROZEN_KINDS,
@@ -9,7 +8,7 @@ import {
   SELECTABLE_KINDS,
   type Selects,
 } from '../../client/actions/writes/freeze.ts';
-import { isRequest, PROGRAM_WORD, type WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
+import { PROGRAM_WORD, type WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
 import { rolesText } from '../../connection/kube/apiProblems.ts';
 import { type KubeClient, reviewRights, unlessRefused } from '../../connection/kube/kubeClient.ts';
 import { EXIT, Problem } from '../../connection/kube/problem.ts';
@@ -24,8 +23,8 @@ import { nameWord, shell } from '../../core/text/shell.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { GATE_WAIT_OPTIONS, SPAN_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
 import { closedSpanOf } from '../command/timeOptions.ts';
-import { awaitGate, GATE_WAIT_CODES } from '../write/awaitGate.ts';
-import { make } from '../write/make.ts';
+import { act } from '../write/act.ts';
+import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
 
 /** The default name of a freeze. */
 const DEFAULT_NAME = 'freeze';
@@ -83,15 +82,15 @@ If the Gate exists, the command closes it and leaves its spec unchanged; its spe
     const { kind = 'Gate', namespace, name } = parseName(text, cluster.namespace);
     if (kind !== 'Gate') throw notAGate(kind, name, namespace);
     const object = { kind, namespace, name };
-    const request: ActionRequest = { type: 'freeze', object, reason: invocation.options.reason, freeze };
-    const made = await make(context, invocation, async () => {
-      const existing = await readNamed(cluster.client, 'Gate', object);
-      const planned = writeOf(request, existing, context.now());
-      if (!isRequest(planned)) return planned;
-      await requireRights(cluster.client, request, existing);
-      return withHeldObjects(cluster.client, planned, existing);
+    const request: ActionRequest = { type: 'freeze', object, freeze };
+    return act(context, invocation, {
+      read: () => readNamed(cluster.client, 'Gate', object),
+      request: () => request,
+      async review(planned, existing) {
+        await requireRights(cluster.client, request, existing);
+        return withHeldObjects(cluster.client, planned, existing);
+      },
     });
-    return awaitGate(context, invocation, made, { isPlanned: (freeze.at ?? freeze.every) !== undefined });
   },
 };
 

@@ -3,32 +3,23 @@ import { GATES, KINDS, ROLLOUTS } from '../../api/kinds.ts';
 import type { Gate } from '../../api/types.ts';
 import type { ActionRequest } from '../../client/actions/action.ts';
 import { commandOf } from '../../client/actions/lines.ts';
-import { type ClosedSpan, closeGate, openGate } from '../../client/actions/writes/gateWrites.ts';
-import { badRequest, type PlannedWrite, PROGRAM_WORD } from '../../client/actions/writes/plannedWrite.ts';
-import { closeByNewGate, setPassing } from '../../client/actions/writes/rolloutGateWrites.ts';
+import { type ClosedSpan, isTimed } from '../../client/actions/writes/gateWrites.ts';
+import { badRequest, PROGRAM_WORD } from '../../client/actions/writes/plannedWrite.ts';
+import { closeByNewGate, UNTIMED } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { gateText } from '../../client/explain/gateText.ts';
 import type { Cluster } from '../../connection/kube/cluster.ts';
 import { unlessRefused } from '../../connection/kube/kubeClient.ts';
 import { Problem } from '../../connection/kube/problem.ts';
-import {
-  isGate,
-  type ParsedName,
-  parseName,
-  readAnyGate,
-  readNamed,
-  readRollout,
-} from '../../connection/read/namedObjects.ts';
+import { type ParsedName, parseName, readAnyGate, readNamed, readRollout } from '../../connection/read/namedObjects.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { GATE_WAIT_OPTIONS, SPAN_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
 import { closedSpanOf, timeOf } from '../command/timeOptions.ts';
-import { awaitGate, GATE_WAIT_CODES } from '../write/awaitGate.ts';
+import { act } from '../write/act.ts';
+import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { choose } from '../write/choose.ts';
-import { type Made, make } from '../write/make.ts';
-import { awaitRolloutGate } from '../write/wait.ts';
 
 export const closeCommand: CommandDefinition = {
   description: `Closes an existing Gate or RolloutGate, until a user opens it or until the given time.
@@ -58,34 +49,35 @@ export const closeCommand: CommandDefinition = {
     const { reason, rollout } = invocation.options;
     const span = closedSpanOf(context, invocation.options);
     const cluster = await context.cluster();
-    const isTimed = Object.values(span).some((each) => each !== undefined);
-    const made = await make(context, invocation, async () => {
-      if (rollout !== undefined) return isTimed ? TIMED : closeForRollout(cluster, text, rollout, reason);
-      const gate = await readAnyGate(cluster, text, (parsed) => howToCreate(cluster, parsed, { ...span, reason }));
-      if (isGate(gate)) return closeGate(gate, { ...span, reason }, context.now());
-      return isTimed ? TIMED : setPassing(gate, false, reason);
+    if (rollout !== undefined) return closeForRollout(context, invocation, { text, rollout, span });
+    return act(context, invocation, {
+      read: () => readAnyGate(cluster, text, (parsed) => howToCreate(cluster, parsed, { ...span, reason })),
+      request: () => ({ type: 'close', span }),
     });
-    return awaitEffect(context, invocation, made, span.at !== undefined);
   },
 };
 
-const TIMED = badRequest('A RolloutGate stays closed until it is opened: --for, --until and --at are for Gates.');
-
 /** Closes a RolloutGate of the Rollout, or creates it. */
 async function closeForRollout(
-  cluster: Cluster,
-  text: string,
-  rollout: string,
-  reason: string | undefined,
-): Promise<PlannedWrite> {
+  context: Context,
+  invocation: Invocation,
+  { text, rollout, span }: { text: string; rollout: string; span: ClosedSpan },
+): Promise<number> {
+  const cluster = await context.cluster();
   const { kind, namespace, name } = parseName(text, cluster.namespace);
-  if (kind && kind !== 'RolloutGate') return badRequest(`--rollout is for a RolloutGate, and '${text}' is not one.`);
-  const existing = await readNamed(cluster.client, 'RolloutGate', { namespace, name });
-  if (!existing) return closeByNewGate(await readRollout({ ...cluster, namespace }, rollout), name, reason);
-  const named = existing.spec?.rolloutRef.name;
-  return named === rollout
-    ? setPassing(existing, false, reason)
-    : badRequest(`RolloutGate ${namespace}/${name} exists, and is for Rollout ${named}: choose another name.`);
+  return act(context, invocation, {
+    read: () => readNamed(cluster.client, 'RolloutGate', { namespace, name }),
+    async request(existing) {
+      if (kind && kind !== 'RolloutGate')
+        return badRequest(`--rollout is for a RolloutGate, and '${text}' is not one.`);
+      if (isTimed(span)) return UNTIMED;
+      const named = existing?.spec?.rolloutRef.name;
+      if (named === rollout) return { type: 'close' };
+      if (existing)
+        return badRequest(`RolloutGate ${namespace}/${name} exists, and is for Rollout ${named}: choose another name.`);
+      return closeByNewGate(await readRollout({ ...cluster, namespace }, rollout), name, invocation.options.reason);
+    },
+  });
 }
 
 /** The commands that create a missing Gate, closed in the span, or a missing RolloutGate. */
@@ -129,37 +121,16 @@ export const openCommand: CommandDefinition = {
   ],
   async run(context, invocation) {
     const [name] = invocation.arguments as [string?];
-    const { reason, forVersion: version } = invocation.options;
+    const { forVersion: version } = invocation.options;
     const at = timeOf(context, '--at', invocation.options.at);
     const cluster = await context.cluster();
     const text = name ?? (await chooseClosedGate(context, cluster));
-    const made = await make(context, invocation, async () => {
-      const gate = await readAnyGate(cluster, text);
-      if (isGate(gate)) return openGate(gate, { reason, at, version }, context.now());
-      if (version !== undefined || at !== undefined)
-        return badRequest(
-          withCommands('A RolloutGate opens at once, and not for one version.', [
-            'To allow one version',
-            shell`${PROGRAM_WORD} approve rolloutgate/${identityOf(gate).name} ${version ?? '<version>'} -n ${identityOf(gate).namespace}`,
-          ]),
-        );
-      return setPassing(gate, true, reason);
+    return act(context, invocation, {
+      read: () => readAnyGate(cluster, text),
+      request: () => ({ type: 'open', version, span: { at } }),
     });
-    return awaitEffect(context, invocation, made, at !== undefined);
   },
 };
-
-/** Waits for the effect of opening or closing, if --wait is given. */
-function awaitEffect(
-  context: Context,
-  invocation: Invocation,
-  made: Made | undefined,
-  isPlanned: boolean,
-): Promise<number> {
-  return made?.request.object.kind === KINDS.RolloutGate.kind
-    ? awaitRolloutGate(context, invocation, made)
-    : awaitGate(context, invocation, made, { isPlanned });
-}
 
 async function chooseClosedGate(context: Context, { client, namespace }: Cluster): Promise<string> {
   const now = context.now();

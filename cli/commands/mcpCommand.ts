@@ -6,8 +6,8 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
+import { writeOf } from '../../client/actions/table.ts';
 import { isRequest } from '../../client/actions/writes/plannedWrite.ts';
-import { deploy } from '../../client/actions/writes/rolloutWrites.ts';
 import { problemOf } from '../../connection/kube/apiProblems.ts';
 import type { Cluster } from '../../connection/kube/cluster.ts';
 import type { KubeClient } from '../../connection/kube/kubeClient.ts';
@@ -15,6 +15,7 @@ import { EXIT, Problem } from '../../connection/kube/problem.ts';
 import { makeWrite } from '../../connection/kube/sent.ts';
 import { readRollout, readRolloutGatesOf } from '../../connection/read/namedObjects.ts';
 import { verdictText } from '../../core/approval/approvalVerdict.ts';
+import { identityOf } from '../../core/kube/names.ts';
 import { missingApprovals, rolloutGateApprovals } from '../../core/rollout/evaluation/versionApprovals.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { createTerminal } from '../terminal/terminal.ts';
@@ -162,7 +163,8 @@ interface Proposal {
 async function propose(cluster: Cluster, { rollout: name, version, reason }: Proposal, now: EpochMs): Promise<string> {
   const rollout = await readRollout(cluster, name);
   const missing = await missingApprovalTexts(cluster.client, rollout, version, now);
-  const planned = deploy(rollout, version, reason);
+  const object = { kind: 'Rollout' as const, ...identityOf(rollout) };
+  const planned = writeOf({ type: 'deploy', object, version, reason }, rollout, now);
   if (!isRequest(planned)) throw new Problem(planned.none);
   if (planned.concerns.length > 0) throw new Problem(`Not proposed: ${planned.concerns.join(' ')}`);
   await makeWrite(cluster.client, () => planned);

@@ -1,19 +1,15 @@
 /** The commands that change one Rollout. */
 
-import type { Rollout } from '../../api/types.ts';
+import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import type { ActionType } from '../../client/actions/action.ts';
-import { writeOf } from '../../client/actions/table.ts';
 import { badRequest, type PlannedWrite } from '../../client/actions/writes/plannedWrite.ts';
 import { rollback } from '../../client/actions/writes/rollbackWrite.ts';
-import { withdrawRequest } from '../../client/actions/writes/rolloutWrites.ts';
 import type { Cluster } from '../../connection/kube/cluster.ts';
-import { EXIT } from '../../connection/kube/problem.ts';
 import { parseName, readAnyGate, readPolicy, readRollout } from '../../connection/read/namedObjects.ts';
-import { identityOf } from '../../core/kube/names.ts';
 import type { ArgumentDefinition, CommandDefinition, Invocation, OptionDefinition } from '../command/command.ts';
 import { APPROVABLE, WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
-import { make } from '../write/make.ts';
-import { awaitRollout, WAIT_CODES } from '../write/wait.ts';
+import { act } from '../write/act.ts';
+import { WAIT_CODES } from '../write/wait.ts';
 
 // The commands that request one action of a Rollout.
 
@@ -46,16 +42,11 @@ function rolloutCommandOf(type: ActionType, verb: RolloutVerb): CommandDefinitio
     async run(context, invocation) {
       const [name, tag] = invocation.arguments as [string, string?];
       const cluster = await context.cluster();
-      const { options: given } = invocation;
-      let rollout: Rollout | undefined;
-      const made = await make(context, invocation, async () => {
-        rollout = await readRollout(cluster, name);
-        if (plan) return plan(rollout, tag, given, cluster);
-        const object = { kind: 'Rollout' as const, ...identityOf(rollout) };
-        const request = { type, object, reason: given.reason, ...(tag && { version: tag }) };
-        return writeOf(request, rollout, context.now());
+      return act(context, invocation, {
+        read: () => readRollout(cluster, name),
+        request: (rollout) =>
+          plan ? plan(rollout, tag, invocation.options, cluster) : { type, ...(tag && { version: tag }) },
       });
-      return awaitRollout(context, invocation, made, rollout);
     },
   };
 }
@@ -136,24 +127,19 @@ A version that was requested with deploy or bypass can be withdrawn until it is 
   ],
   async run(context, invocation) {
     const [text, version] = invocation.arguments as [string, string?];
-    const { reason } = invocation.options;
     const cluster = await context.cluster();
     const { kind } = parseName(text, cluster.namespace);
-    await make(context, invocation, async () => {
-      if (kind !== 'Gate' && kind !== 'RolloutGate') {
-        const rollout = await readRollout(cluster, text);
-        return version === undefined
-          ? withdrawRequest(rollout, reason)
-          : badRequest(
-              `To withdraw an approval of ${version}, name the RolloutGate or Gate: rolloutgate/NAME or gate/NAME.`,
-            );
-      }
-      if (reason !== undefined) return badRequest('Withdrawing an approval records no reason: leave --reason out.');
-      const gate = await readAnyGate(cluster, text);
-      if (version === undefined) return badRequest('Name the version whose approval you withdraw.');
-      const object = { kind: gate.kind as typeof kind, ...identityOf(gate) };
-      return writeOf({ type: 'withdraw', object, version }, gate, context.now());
+    const isApproval = kind === 'Gate' || kind === 'RolloutGate';
+    return act<Rollout | Gate | RolloutGate>(context, invocation, {
+      read: () => (isApproval ? readAnyGate(cluster, text) : readRollout(cluster, text)),
+      request() {
+        if (isApproval && invocation.options.reason !== undefined)
+          return badRequest('Withdrawing an approval records no reason: leave --reason out.');
+        if (isApproval || version === undefined) return { type: 'withdraw', version };
+        return badRequest(
+          `To withdraw an approval of ${version}, name the RolloutGate or Gate: rolloutgate/NAME or gate/NAME.`,
+        );
+      },
     });
-    return EXIT.ok;
   },
 };

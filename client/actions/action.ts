@@ -4,6 +4,7 @@ import type { AnyObject, NamespacedName } from '../../api/kubernetes.ts';
 import { refKey } from '../../core/kube/names.ts';
 import type { Right } from '../explain/application.ts';
 import type { FreezeRequest } from './writes/freeze.ts';
+import type { ClosedSpan } from './writes/gateWrites.ts';
 
 /** The kind of an action, usually the name of its command. */
 export type ActionType =
@@ -38,8 +39,8 @@ export interface ActionRequest {
   rollout?: NamespacedName;
   /** The Gate in `spec.gates` of a Rollout. */
   gate?: NamespacedName;
-  /** The time at which the action takes effect, if later: RFC 3339. */
-  at?: string;
+  /** Only for a Gate: when it is closed, or from when on it is open. */
+  span?: ClosedSpan;
   freeze?: FreezeRequest;
   reason?: string;
 }

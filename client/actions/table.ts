@@ -2,18 +2,20 @@
 import { GOVERNED_KINDS, type GovernedKind, type KindName } from '../../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { refKey } from '../../core/kube/names.ts';
-import { parseTime } from '../../core/kube/time.ts';
+import { withCommands } from '../../core/text/commands.ts';
+import { shell } from '../../core/text/shell.ts';
 import type { ActionRequest, ActionType } from './action.ts';
 import { continueVersion } from './writes/budgetWrites.ts';
 import { bypassObject, resumeObject } from './writes/fluxObjectWrites.ts';
-import { freeze, freezeWords } from './writes/freeze.ts';
-import { approveAtGate, closeGate, createGate, openGate, withdrawAtGate } from './writes/gateWrites.ts';
-import { badRequest, existsText, objectTitle, type PlannedWrite } from './writes/plannedWrite.ts';
+import { freeze, freezeWords, spanWords } from './writes/freeze.ts';
+import { approveAtGate, closeGate, createGate, isTimed, openGate, withdrawAtGate } from './writes/gateWrites.ts';
+import { badRequest, existsText, objectTitle, type PlannedWrite, PROGRAM_WORD } from './writes/plannedWrite.ts';
 import { rollback } from './writes/rollbackWrite.ts';
-import { approve, reject, setPassing, withdraw } from './writes/rolloutGateWrites.ts';
+import { approve, reject, setPassing, UNTIMED, withdraw } from './writes/rolloutGateWrites.ts';
 import {
   bypass,
   bypassRolloutGates,
+  bypassWaiting,
   deploy,
   pin,
   retry,
@@ -118,12 +120,11 @@ export const ACTIONS: Record<ActionType, Definition> = {
   },
   withdraw: {
     kinds: ['Rollout', 'RolloutGate', 'Gate'],
-    write: (request, found) =>
-      isOn(request, 'Rollout')
-        ? withdrawRequest(found, reason(request), request.version)
-        : isOn(request, 'Gate')
-          ? withdrawAtGate(found, versionAtGate(request))
-          : withdraw(found, version(request)),
+    write: (request, found) => {
+      if (isOn(request, 'Rollout')) return withdrawRequest(found, reason(request), request.version);
+      if (request.version === undefined) return badRequest('Name the version whose approval you withdraw.');
+      return isOn(request, 'Gate') ? withdrawAtGate(found, versionAtGate(request)) : withdraw(found, version(request));
+    },
     words: (request) => [...objectWords(request), ...(isOn(request, 'Rollout') ? [] : [versionAtGate(request)])],
     label: (request) =>
       isOn(request, 'Rollout')
@@ -165,7 +166,8 @@ export const ACTIONS: Record<ActionType, Definition> = {
     write: (request, found, now) => {
       const why = reason(request);
       if (!why) return badRequest('A bypass needs a reason, which is recorded.');
-      return isOn(request, 'Rollout') ? bypass(found, version(request), why, now) : bypassObject(found, why, now);
+      if (!isOn(request, 'Rollout')) return bypassObject(found, why, now);
+      return request.version === undefined ? bypassWaiting(found, why, now) : bypass(found, request.version, why, now);
     },
     words: (request) => [...objectWords(request), ...(isOn(request, 'Rollout') ? [version(request)] : [])],
     label: (request) => `Bypass closed Gates for ${isOn(request, 'Rollout') ? version(request) : nameOf(request)}`,
@@ -212,12 +214,12 @@ export const ACTIONS: Record<ActionType, Definition> = {
     kinds: ['Gate', 'RolloutGate'],
     write: (request, found, now) =>
       isOn(request, 'Gate')
-        ? openGate(found, { reason: reason(request), at: parseTime(request.at), version: request.version }, now)
-        : setPassing(found, true, reason(request)),
+        ? openGate(found, { reason: reason(request), at: request.span?.at, version: request.version }, now)
+        : (openProblem(request) ?? setPassing(found, true, reason(request))),
     words: (request) => [
       ...openOrCloseWords(request),
       ...(request.version ? ['--for-version', request.version] : []),
-      ...atWords(request),
+      ...spanWords(request.span),
     ],
     label: (request) => `Open ${nameOf(request)}`,
     submit: (request) => `Open ${request.object.name}`,
@@ -232,9 +234,11 @@ export const ACTIONS: Record<ActionType, Definition> = {
     kinds: ['Gate', 'RolloutGate'],
     write: (request, found, now) =>
       isOn(request, 'Gate')
-        ? closeGate(found, { reason: reason(request), at: parseTime(request.at) }, now)
-        : setPassing(found, false, reason(request)),
-    words: (request) => [...openOrCloseWords(request), ...atWords(request)],
+        ? closeGate(found, { ...request.span, reason: reason(request) }, now)
+        : isTimed(request.span)
+          ? UNTIMED
+          : setPassing(found, false, reason(request)),
+    words: (request) => [...openOrCloseWords(request), ...spanWords(request.span)],
     label: (request) => `Close ${nameOf(request)}`,
     submit: (request) => `Close ${request.object.name}`,
     text: (request, found) => {
@@ -272,7 +276,15 @@ const openOrCloseWords = (request: ActionRequest) => [
   request.type,
   isOn(request, 'Gate') ? request.object.name : target(request),
 ];
-const atWords = (request: ActionRequest) => (request.at ? ['--at', request.at] : []);
+/** The problem of inputs that a RolloutGate can't open with; undefined without one. */
+function openProblem(request: ActionRequest) {
+  if (request.version === undefined && !isTimed(request.span)) return undefined;
+  const { namespace, name } = request.object;
+  const line = shell`${PROGRAM_WORD} approve rolloutgate/${name} ${request.version ?? '<version>'} -n ${namespace}`;
+  return badRequest(
+    withCommands('A RolloutGate opens at once, and not for one version.', ['To allow one version', line]),
+  );
+}
 
 /** Whether the write can record a reason: a withdrawn approval and a new Gate can't. */
 export function takesReason({ type, object }: ActionRequest): boolean {

@@ -122,10 +122,10 @@ const TABLE: Row[] = [
   ['continue', budget('ClusterRolloutBudget'), { version }],
   ['open', CLOSED],
   ['open', CLOSED, { version }],
-  ['open', CLOSED, { at: '2026-11-23T08:00:00Z' }],
+  ['open', CLOSED, { span: { at: MONDAY } }],
   ['open', rolloutGate({ passing: false })],
   ['close', gate({ default: 'opened' })],
-  ['close', gate({ default: 'opened' }), { at: '2026-11-23T08:00:00Z' }],
+  ['close', gate({ default: 'opened' }), { span: { at: MONDAY } }],
   ['close', rolloutGate({ passing: true })],
   ...FREEZES.map((freeze): Row => ['freeze', undefined, { freeze }]),
   [

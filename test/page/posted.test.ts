@@ -14,7 +14,7 @@ describe('the page’s requests', () => {
     [{ type: 'unpin', object: rollout }],
     [{ type: 'approve', object: { kind: 'RolloutGate', namespace: 'shop', name: 'qa' }, version: '1.2.0', reason: '' }],
     [{ type: 'approve', object: gate, rollout: at, version: '1.2.0' }],
-    [{ type: 'close', object: gate, at: '2026-11-22T08:00:00Z' }],
+    [{ type: 'close', object: gate }],
     [{ type: 'continue', object: { kind: 'ClusterRolloutBudget', namespace: '', name: 'fleet' }, version: '1.2.0' }],
     [
       {
@@ -45,7 +45,6 @@ describe('the page’s requests', () => {
     ['no namespace', { type: 'retry', object: { ...rollout, namespace: '' } }],
     ['a version that is no tag', { type: 'deploy', object: rollout, version: '1.2.0; rm -rf' }],
     ['an image that is none', { type: 'retry', object: rollout, image: '$(reboot)' }],
-    ['a time that is none', { type: 'close', object: gate, at: 'tomorrow' }],
     ['a freeze without a selection', { type: 'freeze', object: gate, freeze: {} }],
     ['a freeze of no kind', { type: 'freeze', object: gate, freeze: { selects: { kinds: [] } } }],
     ['a freeze of another kind', { type: 'freeze', object: gate, freeze: { selects: { kinds: ['Secret'] } } }],

@@ -124,23 +124,32 @@ function freezeExisting(
 const sorted = ({ kinds = [], ...selectors }: Selects) => ({ kinds: [...kinds].sort(), ...selectors });
 
 /** The words of the command that requests the freeze. */
-export function freezeWords(name: string, { selects = {}, every, at, lasts, until }: FreezeRequest): string[] {
+export function freezeWords(name: string, { selects = {}, every, ...span }: FreezeRequest): string[] {
   const { kinds, labelSelector, namespaceSelector } = selects;
   const hours = every?.hours;
   const options = {
     '--kinds': kinds?.join(','),
     '--selector': labelSelector && toSelectorString(labelSelector),
     '--namespace-selector': namespaceSelector && toSelectorString(namespaceSelector),
-    '--at': at === undefined ? undefined : formatTime(at),
-    '--for': lasts === undefined ? undefined : shortDuration(lasts),
-    '--until': until === undefined ? undefined : formatTime(until),
+    ...spanOptions(span),
     '--every': every?.days.join(','),
     '--between': hours && `${hours.start}-${hours.end}`,
     '--timezone': every?.timezone,
   };
-  return [
-    'freeze',
-    name,
-    ...Object.entries(options).flatMap(([flag, value]) => (value === undefined ? [] : [flag, value])),
-  ];
+  return ['freeze', name, ...optionWords(options)];
+}
+
+function spanOptions({ at, lasts, until }: ClosedSpan) {
+  return {
+    '--at': at === undefined ? undefined : formatTime(at),
+    '--for': lasts === undefined ? undefined : shortDuration(lasts),
+    '--until': until === undefined ? undefined : formatTime(until),
+  };
+}
+
+/** The options of the command for a span. */
+export const spanWords = (span: ClosedSpan = {}): string[] => optionWords(spanOptions(span));
+
+function optionWords(options: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(options).flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]));
 }

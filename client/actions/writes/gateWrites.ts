@@ -53,6 +53,10 @@ export interface ClosedSpan {
   until?: EpochMs | undefined;
 }
 
+export function isTimed(span: ClosedSpan = {}): boolean {
+  return Object.values(span).some((time) => time !== undefined);
+}
+
 /** The instants of a ClosedSpan. */
 interface Closure {
   at: EpochMs | undefined;

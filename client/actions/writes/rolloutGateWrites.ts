@@ -138,6 +138,10 @@ function newGate(rollout: Rollout, name: string, spec: object, reason: Reason) {
   };
 }
 
+export const UNTIMED = badRequest(
+  'A RolloutGate stays closed until it is opened: --for, --until and --at are for Gates.',
+);
+
 /** Sets `spec.passing`. An open RolloutGate still applies its lists and required approvals. */
 export function setPassing(gate: RolloutGate, passing: boolean, reason: Reason): PlannedWrite {
   const problem = scheduleProblem(gate);
