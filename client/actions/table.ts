@@ -19,6 +19,7 @@ import {
   deploy,
   pin,
   retry,
+  tagProblem,
   unblock,
   unpin,
   unrequire,
@@ -251,7 +252,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
   resume: {
     kinds: GOVERNED,
     reason: 'none',
-    write: (request) => resumeObject(request.object.kind as GovernedKind, request.object),
+    write: (_, found) => resumeObject(found),
     label: (request) => `Resume ${nameOf(request)}`,
     text: () => 'Flux reconciles it again.',
   },
@@ -296,5 +297,13 @@ export function writeOf(request: ActionRequest, found: AnyObject | undefined, no
   const { type, object } = request;
   const isNew = type === 'freeze' || type === 'create';
   if (!found && !isNew) return badRequest(`There is no ${objectTitle(object.kind, object)}.`);
-  return ACTIONS[type].write(request, found, now);
+  const problem = versionProblem(request);
+  return problem === undefined ? ACTIONS[type].write(request, found, now) : badRequest(problem);
+}
+
+/** Why the version is none; undefined if it is one, or none is given. Gates and budgets take longer texts. */
+function versionProblem({ type, object, version }: ActionRequest): string | undefined {
+  if (version === undefined && !ACTIONS[type].takes?.includes('version')) return undefined;
+  const text = version ?? '';
+  return tagProblem(/Rollout(Gate)?$/.test(object.kind) ? text : text.slice(text.lastIndexOf(':') + 1));
 }

@@ -207,6 +207,11 @@ it('the table has every action, with every kind that it writes', () => {
   }
 });
 
+it.each(rows.filter(([, { version: tag }]) => tag))('a version that is no tag is refused: %s', (_, request, found) => {
+  const write = writeOf({ ...request, version: `${request.version} --yes` }, found, NOW);
+  expect(write).toMatchObject({ isWrong: true, none: expect.stringContaining("0 --yes' is not a tag") });
+});
+
 describe('the line of kubectl', () => {
   it.each(rows)('%s', (_, request, found) => {
     const { kubectl, command } = linesOf(request, found, NOW);

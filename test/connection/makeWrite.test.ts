@@ -1,7 +1,7 @@
 /** A write is made for the state that its user saw, once where it creates, and one without an effect is reported. */
 import { expect, it } from 'vitest';
 import type { AnyObject } from '../../api/kubernetes.ts';
-import { withApprovalChange } from '../../client/actions/writes/approvalChange.ts';
+import { approvalChange } from '../../client/actions/writes/approvalChange.ts';
 import { createWrite, noChange, type PlannedWrite, patchWrite } from '../../client/actions/writes/plannedWrite.ts';
 import { ApiError, type KubeClient } from '../../connection/kube/kubeClient.ts';
 import { makeWrite } from '../../connection/kube/sent.ts';
@@ -9,9 +9,10 @@ import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
 import { objectOf } from '../support/objects.ts';
 
 const APP = { namespace: 'shop', name: 'app' };
-const from = (basis?: string) => ({ ...patchWrite('Rollout', APP, {}, { text: 'Done' }), ...(basis && { basis }) });
+const app = objectOf('Rollout', { metadata: APP } as never);
+const from = (basis?: string) => patchWrite(app, {}, { text: 'Done', ...(basis && { basis }) });
 const gate = objectOf('Gate', { metadata: APP } as never);
-const creation = createWrite('Gate', gate, { text: 'Created' });
+const creation = createWrite(gate, { text: 'Created' });
 
 /** Makes the write of each plan in turn. Every write conflicts while a plan is left. */
 async function made(plans: PlannedWrite[], options: Parameters<typeof makeWrite>[2] = {}, stored: AnyObject = gate) {
@@ -72,7 +73,8 @@ it.each<[string, 'given' | 'withdrawn', string, object[], object[], boolean]>([
     objectOf('Gate', {
       metadata: { ...APP, annotations: { [APPROVAL_KEYS.Gate.record]: JSON.stringify({ given }) } },
     } as never);
-  const plan = withApprovalChange(patchWrite('Gate', APP, {}, { text: '' }), withRecord(before), version, is);
+  const approval = approvalChange(withRecord(before) as never, version, is);
+  const plan = patchWrite(gate, {}, { text: '', approval });
   const { sent } = await made([plan], {}, withRecord(after));
   const problem = `No approval of ${version} was ${is === 'given' ? 'recorded' : 'withdrawn'} at Gate shop/app.`;
   expect(sent).toMatchObject({ unrecorded: isRecorded ? undefined : problem });

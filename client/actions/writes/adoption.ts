@@ -30,6 +30,7 @@ import {
   PROGRAM_WORD,
   patchMetadata,
   patchWrite,
+  titleOf,
   type WriteRequest,
 } from './plannedWrite.ts';
 
@@ -316,28 +317,18 @@ export function adoptWrites({
   version,
   rolloutName,
 }: Adoption): AdoptWrites {
-  const ref = rolloutRef({ object, rolloutName });
-  const gateTitle = objectTitle('RolloutGate', { ...ref, name: gate?.metadata.name ?? '' });
+  const target = objectTitle('Rollout', rolloutRef({ object, rolloutName }));
+  const { kind, namespace, name } = object;
+  const bound = { apiVersion: apiVersionOf(KINDS[kind]), kind, metadata: { namespace, name } };
   return {
-    ...(gate && {
-      createGate: createWrite('RolloutGate', gate, { text: `Created ${gateTitle}, which blocks later versions` }),
-    }),
+    ...(gate && { createGate: createWrite(gate, { text: `Created ${titleOf(gate)}, which blocks later versions` }) }),
     ...(healthCheck && {
-      createHealthCheck: createWrite('HealthCheck', healthCheck, {
-        text: `Created ${objectTitle('HealthCheck', identityOf(healthCheck))}, which bakes watch`,
-      }),
+      createHealthCheck: createWrite(healthCheck, { text: `Created ${titleOf(healthCheck)}, which bakes watch` }),
     }),
-    ...(rollout && {
-      createRollout: createWrite('Rollout', rollout, {
-        text: `Created ${objectTitle('Rollout', ref)}, starting with ${version}`,
-      }),
+    ...(rollout && { createRollout: createWrite(rollout, { text: `Created ${target}, starting with ${version}` }) }),
+    bind: patchWrite(bound, patchMetadata(annotations), {
+      text: `Bound ${titleOf(bound)} to ${target}: ${version} stays`,
     }),
-    bind: patchWrite(
-      object.kind,
-      object,
-      { metadata: { annotations } },
-      { text: `Bound ${objectTitle(object.kind, object)} to ${objectTitle('Rollout', ref)}: ${version} stays` },
-    ),
   };
 }
 

@@ -4,15 +4,10 @@ import type { Gate, RolloutGate } from '../../../api/types.ts';
 import { APPROVAL_KEYS, type Approval, recordedOn, splitTarget } from '../../../core/approval/approvalRecord.ts';
 import { type ApprovalChange, objectTitle, type WriteRequest } from './plannedWrite.ts';
 
-/** The write with the change of the record that it requests. */
-export function withApprovalChange(
-  write: WriteRequest,
-  gate: Gate | RolloutGate,
-  version: string,
-  is: ApprovalChange['is'],
-): WriteRequest {
-  const kind = write.object.kind === 'Gate' ? 'Gate' : 'RolloutGate';
-  return { ...write, approval: { kind, is, version, before: approvalsOf(gate, kind, version) } };
+/** The change of the record that a write of this version requests. */
+export function approvalChange(gate: Gate | RolloutGate, version: string, is: ApprovalChange['is']): ApprovalChange {
+  const kind = gate.kind as ApprovalChange['kind'];
+  return { kind, is, version, before: approvalsOf(gate, kind, version) };
 }
 
 /** Why the write has no effect although the API server has accepted it; undefined if it has one. */

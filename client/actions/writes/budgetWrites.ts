@@ -2,19 +2,19 @@
 import { CONTINUE } from '../../../api/annotations.ts';
 import type { Budget, BudgetVersion } from '../../../api/types.ts';
 import { pendingContinue } from '../../../core/budget/continueRequest.ts';
-import { identityOf, refKey } from '../../../core/kube/names.ts';
+import { refKey } from '../../../core/kube/names.ts';
 import { countOf } from '../../../core/text/count.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import {
   badRequest,
   changeCause,
   noChange,
-  objectTitle,
   type PlannedWrite,
   type Progress,
+  patchMetadata,
   patchWrite,
+  titleOf,
 } from './plannedWrite.ts';
-import { tagProblem } from './rolloutWrites.ts';
 
 export function budgetKind({ metadata }: Budget): 'RolloutBudget' | 'ClusterRolloutBudget' {
   return metadata.namespace ? 'RolloutBudget' : 'ClusterRolloutBudget';
@@ -31,9 +31,7 @@ export function blockedVersions({ status }: Budget): { name: string; of: BudgetV
 
 /** Excuses the failures of a version so far. `wanted`: `1.2.0` or `<image>:1.2.0`. */
 export function continueVersion(budget: Budget, wanted: string, reason: string | undefined): PlannedWrite {
-  const title = objectTitle(budgetKind(budget), identityOf(budget));
-  const problem = tagProblem(wanted.slice(wanted.lastIndexOf(':') + 1));
-  if (problem) return badRequest(problem);
+  const title = titleOf(budget);
   const known = (budget.status?.versions ?? []).filter(
     ({ version, image }) => wanted === version || wanted === `${image}:${version}`,
   );
@@ -47,15 +45,10 @@ export function continueVersion(budget: Budget, wanted: string, reason: string |
   if (!failed.some(({ blocked }) => blocked))
     return noChange(`${title} does not block ${wanted}: there is nothing to continue.`);
   const annotations = { [CONTINUE]: wanted, ...changeCause(`continue ${wanted}`, reason) };
-  return patchWrite(
-    budgetKind(budget),
-    identityOf(budget),
-    { metadata: { annotations } },
-    {
-      text: `Requested that ${title} continue ${wanted}`,
-      concerns: failed.filter(({ blocked }) => blocked).map(failureText),
-    },
-  );
+  return patchWrite(budget, patchMetadata(annotations), {
+    text: `Requested that ${title} continue ${wanted}`,
+    concerns: failed.filter(({ blocked }) => blocked).map(failureText),
+  });
 }
 
 /** The progress of a request to continue: reached once the budget no longer blocks the version. */

@@ -1,33 +1,25 @@
 /** Writes of a Flux object that a closed Gate holds, or that a user has suspended. */
 import { BYPASS_REASON } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import type { GovernedKind } from '../../../api/kinds.ts';
-import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
+import type { EpochMs } from '../../../api/kubernetes.ts';
 import { kstatusOf } from '../../../core/kstatus/kstatus.ts';
-import { identityOf } from '../../../core/kube/names.ts';
-import { noChange, objectTitle, type PlannedWrite, type Progress, patchWrite } from './plannedWrite.ts';
+import { noChange, type PlannedWrite, type Progress, patchWrite, titleOf } from './plannedWrite.ts';
 import { newReason } from './rolloutWrites.ts';
 
 /** Resumes an object behind a closed Gate, with its present spec. A new version needs a bypass on its Rollout. */
 export function bypassObject(object: FluxObject, reason: string, now: EpochMs): PlannedWrite {
-  const kind = object.kind as GovernedKind;
-  const title = objectTitle(kind, identityOf(object));
+  const title = titleOf(object);
   if (object.spec?.suspend !== true) return noChange(`${title} is not suspended: nothing holds it.`);
   const annotations = { [BYPASS_REASON]: newReason(object, reason, now) };
-  return patchWrite(
-    kind,
-    identityOf(object),
-    { metadata: { annotations }, spec: { suspend: false } },
-    {
-      text: `Resumed ${title} despite the closed Gates that hold it`,
-      concerns: [`${title} runs again although a Gate is closed; your name and reason are recorded`],
-    },
-  );
+  return patchWrite(object, { metadata: { annotations }, spec: { suspend: false } }, {
+    text: `Resumed ${title} despite the closed Gates that hold it`,
+    concerns: [`${title} runs again although a Gate is closed; your name and reason are recorded`],
+  });
 }
 
 /** Resumes an object that a user has suspended. */
-export function resumeObject(kind: GovernedKind, ref: NamespacedName): PlannedWrite {
-  return patchWrite(kind, ref, { spec: { suspend: false } }, { text: `Resumed ${objectTitle(kind, ref)}` });
+export function resumeObject(object: FluxObject): PlannedWrite {
+  return patchWrite(object, { spec: { suspend: false } }, { text: `Resumed ${titleOf(object)}` });
 }
 
 /** The progress of Flux's reconciliation, by the object's own status. */

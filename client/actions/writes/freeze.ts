@@ -67,7 +67,7 @@ export function freeze(
     metadata: { namespace, name, ...(Object.keys(annotations).length > 0 && { annotations }) },
     spec: specOf(wanted, end),
   } as Gate;
-  return createWrite('Gate', gate, { text });
+  return createWrite(gate, { text });
 }
 
 function specOf({ at, every, selects }: FreezeRequest, end: EpochMs | undefined): Gate['spec'] {

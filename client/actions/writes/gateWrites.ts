@@ -31,17 +31,17 @@ import { withCommands } from '../../../core/text/commands.ts';
 import { countOf } from '../../../core/text/count.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { shell, WHY } from '../../../core/text/shell.ts';
-import { withApprovalChange } from './approvalChange.ts';
+import { approvalChange } from './approvalChange.ts';
 import {
   badRequest,
   createWrite,
   noChange,
-  objectTitle,
   type PlannedWrite,
   PROGRAM_WORD,
+  patchMetadata,
   patchWrite,
+  titleOf,
 } from './plannedWrite.ts';
-import { tagProblem } from './rolloutWrites.ts';
 
 /** The time span in which a Gate is closed. */
 export interface ClosedSpan {
@@ -74,19 +74,17 @@ interface Opening {
 /** Opens a Gate; a Gate with approvals only if that ends a close request or cancels a plan. */
 export function openGate(gate: Gate, { reason, at, version }: Opening, now: EpochMs): PlannedWrite {
   const tag = version === undefined ? undefined : splitTarget(version).version;
-  const problem = tag === undefined ? undefined : tagProblem(tag);
-  if (problem) return badRequest(problem);
   if (version !== undefined && !isOpenFor(version))
     return badRequest(`'${version}' is not <namespace>/<rollout>:<tag>.`);
   if (!openRequestHasEffect(gate, gate, now)) {
-    return badRequest(`${nameOf(gate)} has spec.approvals, so a request can't open it: approve a version instead.`);
+    return badRequest(`${titleOf(gate)} has spec.approvals, so a request can't open it: approve a version instead.`);
   }
   const { opened, openFor, planned } = evaluateGate(gate, now);
   if (at === undefined && version === undefined && opened && !planned) {
-    return noChange(`${nameOf(gate)} is open already.`);
+    return noChange(`${titleOf(gate)} is open already.`);
   }
   if (at === undefined && version !== undefined && !opened && openFor === version) {
-    return noChange(`${nameOf(gate)} is open for ${version} already.`);
+    return noChange(`${titleOf(gate)} is open for ${version} already.`);
   }
   const before = gate.metadata.annotations ?? {};
   const requestedAt = requestTime(gate, 'open', at, now);
@@ -99,18 +97,17 @@ export function openGate(gate: Gate, { reason, at, version }: Opening, now: Epoc
   const opens = after.opened || (version !== undefined && after.openFor === version);
   if (!opens && !gate.spec.approvals) {
     const why = after.stalled ?? `its spec.window is ${gate.spec.window}`;
-    return badRequest(`${nameOf(gate)} would stay closed: ${why}.`);
+    return badRequest(`${titleOf(gate)} would stay closed: ${why}.`);
   }
   const isForOne = version !== undefined && !after.opened;
   const only = isForOne ? ` for ${version} only` : '';
   const when = `${atText(at)}${untilText(after.until)}`;
   const text = opens
-    ? `${at === undefined ? 'Opened' : 'Planned to open'} ${nameOf(gate)}${only}${when}`
-    : `Ended the request to close ${nameOf(gate)}, which stays closed: ${after.message}`;
+    ? `${at === undefined ? 'Opened' : 'Planned to open'} ${titleOf(gate)}${only}${when}`
+    : `Ended the request to close ${titleOf(gate)}, which stays closed: ${after.message}`;
   return patchWrite(
-    'Gate',
-    identityOf(gate),
-    { metadata: { annotations } },
+    gate,
+    patchMetadata(annotations),
     tag === undefined
       ? { text, concerns: releaseConcerns(gate) }
       : { text: opens && isForOne ? withHeldObjects(text, gate, version) : text, brings: { version: tag } },
@@ -132,29 +129,23 @@ export function approveAtGate(
   const of = rollout ? refKey(rollout) : named;
   const target = of ? `${of}:${tag}` : tag;
   if (!approvals) return openGate(gate, { reason, version: target }, now);
-  const problem = tagProblem(tag);
-  if (problem) return badRequest(problem);
-  const annotations = {
-    [APPROVE_FOR]: target,
-    ...(reason && { [APPROVE_FOR_REASON]: reason }),
-  };
-  const text = `Approved ${version} at ${nameOf(gate)}, which requires ${countOf(approvals.required, 'approval')}`;
-  const write = patchWrite(
-    'Gate',
-    identityOf(gate),
-    { metadata: { annotations } },
-    { text: withHeldObjects(text, gate, target), brings: { version: tag } },
-  );
-  return withApprovalChange(write, gate, target, 'given');
+  const annotations = { [APPROVE_FOR]: target, ...(reason && { [APPROVE_FOR_REASON]: reason }) };
+  const text = `Approved ${version} at ${titleOf(gate)}, which requires ${countOf(approvals.required, 'approval')}`;
+  return patchWrite(gate, patchMetadata(annotations), {
+    text: withHeldObjects(text, gate, target),
+    brings: { version: tag },
+    approval: approvalChange(gate, target, 'given'),
+  });
 }
 
 /** Withdraws the user's own approval. */
 export function withdrawAtGate(gate: Gate, version: string): PlannedWrite {
   if (!gate.spec.approvals)
-    return badRequest(`${nameOf(gate)} has no spec.approvals, so there is no approval to withdraw.`);
-  const text = `Withdrew your approval of ${version} at ${nameOf(gate)}`;
-  const body = { metadata: { annotations: { [UNAPPROVE_FOR]: version } } };
-  return withApprovalChange(patchWrite('Gate', identityOf(gate), body, { text }), gate, version, 'withdrawn');
+    return badRequest(`${titleOf(gate)} has no spec.approvals, so there is no approval to withdraw.`);
+  return patchWrite(gate, patchMetadata({ [UNAPPROVE_FOR]: version }), {
+    text: `Withdrew your approval of ${version} at ${titleOf(gate)}`,
+    approval: approvalChange(gate, version, 'withdrawn'),
+  });
 }
 
 /** Creates an open Gate. */
@@ -165,7 +156,7 @@ export function createGate({ namespace, name }: NamespacedName): PlannedWrite {
     metadata: { namespace, name },
     spec: { default: 'opened' },
   };
-  return createWrite('Gate', gate, { text: `Created ${objectTitle('Gate', { namespace, name })}, open` });
+  return createWrite(gate, { text: `Created ${titleOf(gate)}, open` });
 }
 
 type WantedClosure = ClosedSpan & { reason?: string | undefined };
@@ -196,7 +187,7 @@ export function plannedClosure(
   const after = gateAfter(gate, annotations, now);
   const { opened, until, stalled } = evaluateGate(after, Math.max(now, requestedAt));
   if (opened) {
-    return refused(`${nameOf(gate)} would stay open: ${stalled ?? `its spec.window is ${gate.spec.window}`}.`);
+    return refused(`${titleOf(gate)} would stay open: ${stalled ?? `its spec.window is ${gate.spec.window}`}.`);
   }
   if (end !== undefined) {
     const last = wholeSeconds(end);
@@ -204,8 +195,8 @@ export function plannedClosure(
     if (!isKept) return refused(otherEndText(gate, { at, end, until, reason }));
   }
   const when = closureText(after, { at, end }, now);
-  const text = `${at === undefined ? 'Closed' : 'Planned to close'} ${nameOf(gate)}${when}`;
-  return { write: patchWrite('Gate', identityOf(gate), { metadata: { annotations } }, { text }), when };
+  const text = `${at === undefined ? 'Closed' : 'Planned to close'} ${titleOf(gate)}${when}`;
+  return { write: patchWrite(gate, patchMetadata(annotations), { text }), when };
 }
 
 interface OtherEnd {
@@ -229,7 +220,7 @@ function otherEndText(gate: Gate, { at, end, until, reason }: OtherEnd): string 
   const close = shell`${PROGRAM_WORD} close ${name} -n ${namespace}`;
   const options = `${at === undefined ? '' : shell` --at ${formatTime(at)}`}${reason ? shell` --reason ${reason}` : ''}`;
   return withCommands(
-    `${nameOf(gate)} would be closed${atText(at)}${kept}, not${untilText(end)}: ${why}. Change that, or freeze with another name.`,
+    `${titleOf(gate)} would be closed${atText(at)}${kept}, not${untilText(end)}: ${why}. Change that, or freeze with another name.`,
     [`To close it${kept}`, `${close}${options}`],
   );
 }
@@ -337,7 +328,3 @@ function releaseConcerns(gate: Gate): string[] {
 
 const atText = (at: EpochMs | undefined) => (at === undefined ? '' : ` at ${formatTime(at)}`);
 export const untilText = (end: EpochMs | undefined) => (end === undefined ? '' : ` until ${formatTime(end)}`);
-
-function nameOf(gate: Gate): string {
-  return objectTitle('Gate', identityOf(gate));
-}

@@ -3,7 +3,7 @@ import { CHANGE_CAUSE, REASON } from '../../../api/annotations.ts';
 import { apiVersionOf, GOVERNED_KINDS, KINDS, type KindName } from '../../../api/kinds.ts';
 import type { AnyObject, EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { APPROVAL_KEYS, Approval } from '../../../core/approval/approvalRecord.ts';
-import { refKey } from '../../../core/kube/names.ts';
+import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
 import { type Expanded, NOW, quote, shell, WHY } from '../../../core/text/shell.ts';
 import { type ObjectRef, objectRef } from '../../explain/application.ts';
@@ -75,23 +75,20 @@ export interface JsonPatchOperation {
   value?: unknown;
 }
 
-interface WriteTexts {
-  text: string;
-  concerns?: readonly string[];
-  brings?: { version?: string };
+type Texts = Pick<WriteRequest, 'text'> &
+  Partial<Pick<WriteRequest, 'concerns' | 'brings' | 'basis' | 'jsonPatch' | 'approval'>>;
+
+/** The write that changes the object by a merge patch. */
+export function patchWrite(object: AnyObject, body: MergePatch, texts: Texts): WriteRequest {
+  const kind = object.kind as KindName;
+  const to = { object: objectRef(kind, identityOf(object)), apiVersion: apiVersionOf(KINDS[kind]) };
+  return { ...to, body, concerns: [], ...texts };
 }
 
-export function patchWrite(kind: KindName, ref: NamespacedName, body: MergePatch, texts: WriteTexts): WriteRequest {
-  const { text, concerns = [], brings } = texts;
-  const apiVersion = apiVersionOf(KINDS[kind]);
-  return { object: objectRef(kind, ref), apiVersion, text, body, concerns, ...(brings && { brings }) };
-}
-
-export function createWrite(kind: KindName, object: AnyObject, { text, concerns = [] }: WriteTexts): WriteRequest {
-  const { namespace = '', name = '' } = object.metadata;
-  const { apiVersion, metadata, spec } = object;
-  const body = { apiVersion, kind: object.kind, metadata: { ...metadata }, spec } as MergePatch;
-  return { object: objectRef(kind, { namespace, name }), apiVersion, text, body, creates: true, concerns };
+export function createWrite(object: AnyObject, texts: Texts): WriteRequest {
+  const { apiVersion, kind, metadata, spec } = object;
+  const body = { apiVersion, kind, metadata: { ...metadata }, spec } as MergePatch;
+  return { ...patchWrite(object, body, texts), creates: true };
 }
 
 export const noChange = (none: string): NoRequest => ({ none, isWrong: false });
@@ -136,6 +133,10 @@ export function changeCause(what: string, reason: string | undefined): Record<st
 /** The name of an object in messages: `Rollout shop/checkout`. */
 export function objectTitle(kind: KindName, ref: NamespacedName): string {
   return `${kind} ${refKey(ref)}`;
+}
+
+export function titleOf(object: AnyObject): string {
+  return objectTitle(object.kind as KindName, identityOf(object));
 }
 
 /** The message if an object can't be created because it exists. */

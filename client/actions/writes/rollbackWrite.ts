@@ -1,14 +1,13 @@
 /** A rollback that a user requests: to a version that ran before, never to a newer one. */
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
-import { identityOf } from '../../../core/kube/names.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
 import { succeededDeployments } from '../../../core/rollout/deployment/history.ts';
 import { releaseOrder } from '../../../core/rollout/release/candidates.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
-import { badRequest, isRequest, objectTitle, type PlannedWrite } from './plannedWrite.ts';
-import { deploy, deploymentBasis, pin, rolloutCommand } from './rolloutWrites.ts';
+import { badRequest, isRequest, type PlannedWrite, titleOf } from './plannedWrite.ts';
+import { deploy, deploymentBasis, pin, rolloutCommand, tagProblem } from './rolloutWrites.ts';
 
 export interface RollbackRequest {
   /** The version to go back to; absent: the last one that succeeded. */
@@ -27,7 +26,7 @@ const SEMVER = { spec: { policy: { semver: { range: '*' } } } } as ImagePolicy;
  */
 export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, wanted: RollbackRequest): PlannedWrite {
   const { availableReleases = [], history = [] } = rollout.status ?? {};
-  const title = objectTitle('Rollout', identityOf(rollout));
+  const title = titleOf(rollout);
   const [head] = history;
   if (!head) return badRequest(`${title} has not deployed anything yet: there is nothing to go back to.`);
   const from = head.version.tag;
@@ -39,7 +38,9 @@ export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, want
     return undone.has(tag) ? `${tag} was rolled back` : undefined;
   };
   if (wanted.version !== undefined) {
+    const problem = tagProblem(wanted.version);
     const why = rejection(wanted.version);
+    if (problem) return badRequest(problem);
     if (why)
       return badRequest(
         withCommands(`${title} cannot go back to ${wanted.version}: ${why}.`, [

@@ -15,17 +15,17 @@ import { allows, rejectedBy } from '../../../core/rollout/evaluation/rolloutGate
 import { withCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { shell } from '../../../core/text/shell.ts';
-import { withApprovalChange } from './approvalChange.ts';
+import { approvalChange } from './approvalChange.ts';
 import {
   badRequest,
   createWrite,
+  type MergePatch,
   noChange,
-  objectTitle,
   type PlannedWrite,
   patchMetadata,
   patchWrite,
   reasonAnnotation,
-  type WriteRequest,
+  titleOf,
 } from './plannedWrite.ts';
 import { tagProblem } from './rolloutWrites.ts';
 
@@ -49,10 +49,10 @@ export function scheduleOf({ metadata }: RolloutGate): string | undefined {
 
 /** Allows one version, and holds all others as before: a closed RolloutGate then passes with a list of this version. */
 export function approve(gate: RolloutGate, version: string, reason: Reason): PlannedWrite {
-  const problem = tagProblem(version) ?? scheduleProblem(gate);
+  const problem = scheduleProblem(gate);
   if (problem) return badRequest(problem);
   const { passing = true, allowedVersions, rejectedVersions = [] } = gate.spec ?? {};
-  if (!holdsVersion(gate, version)) return noChange(`${nameOf(gate)} allows ${version} already.`);
+  if (!holdsVersion(gate, version)) return noChange(`${titleOf(gate)} allows ${version} already.`);
   if (gate.spec?.approvals) return giveApproval(gate, version, reason);
   const others = rejectedVersions.filter((tag) => tag !== version);
   const spec = {
@@ -64,10 +64,11 @@ export function approve(gate: RolloutGate, version: string, reason: Reason): Pla
   };
   const rejected =
     others.length < rejectedVersions.length
-      ? [`${nameOf(gate)} rejects ${version} now: approving removes the version from spec.rejectedVersions`]
+      ? [`${titleOf(gate)} rejects ${version} now: approving removes the version from spec.rejectedVersions`]
       : [];
   const isOnlyNew = passing && allowedVersions !== undefined && rejected.length === 0;
-  return specWrite(gate, spec, `Approved ${version} at ${nameOf(gate)}`, reasonAnnotation(reason), {
+  return patchWrite(gate, specPatch(gate, spec, reason), {
+    text: `Approved ${version} at ${titleOf(gate)}`,
     concerns: rejected,
     brings: { version },
     ...(isOnlyNew && { jsonPatch: [{ op: 'add', path: '/spec/allowedVersions/-', value: version }] }),
@@ -78,30 +79,34 @@ export function approve(gate: RolloutGate, version: string, reason: Reason): Pla
 function giveApproval(gate: RolloutGate, version: string, reason: Reason): PlannedWrite {
   const annotations = { [APPROVE]: version, ...(reason && { [APPROVE_REASON]: reason }) };
   const known = gate.status?.approvals?.versions?.find((each) => each.version === version)?.count ?? 0;
-  const text = `Approved ${version} at ${nameOf(gate)} (${known} of ${gate.spec?.approvals?.required} approvals counted before)`;
-  const body = { metadata: { annotations } };
-  const write = patchWrite('RolloutGate', identityOf(gate), body, { text, brings: { version } });
-  return withApprovalChange(write, gate, version, 'given');
+  const text = `Approved ${version} at ${titleOf(gate)} (${known} of ${gate.spec?.approvals?.required} approvals counted before)`;
+  return patchWrite(gate, patchMetadata(annotations), {
+    text,
+    brings: { version },
+    approval: approvalChange(gate, version, 'given'),
+  });
 }
 
 /** Withdraws the user's own approval. */
 export function withdraw(gate: RolloutGate, version: string): PlannedWrite {
   if (!gate.spec?.approvals)
-    return badRequest(`${nameOf(gate)} has no spec.approvals, so there is no approval to withdraw.`);
-  const text = `Withdrew your approval of ${version} at ${nameOf(gate)}`;
-  const body = { metadata: { annotations: { [UNAPPROVE]: version } } };
-  return withApprovalChange(patchWrite('RolloutGate', identityOf(gate), body, { text }), gate, version, 'withdrawn');
+    return badRequest(`${titleOf(gate)} has no spec.approvals, so there is no approval to withdraw.`);
+  return patchWrite(gate, patchMetadata({ [UNAPPROVE]: version }), {
+    text: `Withdrew your approval of ${version} at ${titleOf(gate)}`,
+    approval: approvalChange(gate, version, 'withdrawn'),
+  });
 }
 
 /** Lists a version as rejected: it is not deployed while it is listed, not even manually. */
 export function reject(gate: RolloutGate, version: string, reason: Reason): PlannedWrite {
-  const problem = tagProblem(version) ?? scheduleProblem(gate);
+  const problem = scheduleProblem(gate);
   if (problem) return badRequest(problem);
   const { rejectedVersions = [] } = gate.spec ?? {};
-  if (rejectedVersions.includes(version)) return noChange(`${nameOf(gate)} rejects ${version} already.`);
+  if (rejectedVersions.includes(version)) return noChange(`${titleOf(gate)} rejects ${version} already.`);
   const spec = { rejectedVersions: [...rejectedVersions, version] };
   const isOnlyNew = rejectedVersions.length > 0;
-  return specWrite(gate, spec, `Rejected ${version} at ${nameOf(gate)}`, reasonAnnotation(reason), {
+  return patchWrite(gate, specPatch(gate, spec, reason), {
+    text: `Rejected ${version} at ${titleOf(gate)}`,
     ...(isOnlyNew && { jsonPatch: [{ op: 'add', path: '/spec/rejectedVersions/-', value: version }] }),
   });
 }
@@ -111,16 +116,13 @@ export function rejectByNewGate(rollout: Rollout, version: string, reason: Reaso
   const problem = tagProblem(version);
   if (problem) return badRequest(problem);
   const gate = newGate(rollout, `${rollout.metadata.name}-rejected`, { rejectedVersions: [version] }, reason);
-  return createWrite('RolloutGate', gate, {
-    text: `Created ${objectTitle('RolloutGate', identityOf(gate))}, which rejects ${version}`,
-  });
+  return createWrite(gate, { text: `Created ${titleOf(gate)}, which rejects ${version}` });
 }
 
 /** Creates a closed RolloutGate, which blocks all automatic deployments of its Rollout. */
 export function closeByNewGate(rollout: Rollout, name: string, reason: Reason): PlannedWrite {
   const gate = newGate(rollout, name, { passing: false }, reason);
-  const text = `Created ${objectTitle('RolloutGate', identityOf(gate))}, which blocks every version of ${objectTitle('Rollout', identityOf(rollout))}`;
-  return createWrite('RolloutGate', gate, { text });
+  return createWrite(gate, { text: `Created ${titleOf(gate)}, which blocks every version of ${titleOf(rollout)}` });
 }
 
 function newGate(rollout: Rollout, name: string, spec: object, reason: Reason) {
@@ -149,10 +151,11 @@ export function setPassing(gate: RolloutGate, passing: boolean, reason: Reason):
   const listed = passing ? gate.spec?.allowedVersions : undefined;
   if ((gate.spec?.passing ?? true) !== passing) {
     const only = listed ? ` for its spec.allowedVersions only (${firstFew(listed, 5) || 'none'})` : '';
-    const text = `${passing ? 'Opened' : 'Closed'} ${nameOf(gate)}${only}`;
-    return specWrite(gate, { passing }, text, reasonAnnotation(reason));
+    return patchWrite(gate, specPatch(gate, { passing }, reason), {
+      text: `${passing ? 'Opened' : 'Closed'} ${titleOf(gate)}${only}`,
+    });
   }
-  const already = `${nameOf(gate)} is ${passing ? 'open' : 'closed'} already (spec.passing: ${passing})`;
+  const already = `${titleOf(gate)} is ${passing ? 'open' : 'closed'} already (spec.passing: ${passing})`;
   if (!listed) return noChange(`${already}.`);
   const { namespace, name } = identityOf(gate);
   const allowAll = shell`kubectl -n ${namespace} patch rolloutgate/${name} --type=merge -p ${'{"spec":{"allowedVersions":null}}'}`;
@@ -161,25 +164,13 @@ export function setPassing(gate: RolloutGate, passing: boolean, reason: Reason):
 
 function scheduleProblem(gate: RolloutGate): string | undefined {
   const schedule = scheduleOf(gate);
-  return schedule && `${schedule} sets ${nameOf(gate)}: change the schedule, or deploy the version manually.`;
+  return schedule && `${schedule} sets ${titleOf(gate)}: change the schedule, or deploy the version manually.`;
 }
 
 /**
- * The write of spec fields. The API server rejects it if the RolloutGate has changed since it was read: a list is
+ * The patch of spec fields. The API server rejects it if the RolloutGate has changed since it was read: a list is
  * replaced as a whole, and entries that another client has added must not get lost.
  */
-function specWrite(
-  gate: RolloutGate,
-  spec: Record<string, unknown>,
-  text: string,
-  annotations: Record<string, string>,
-  { concerns = [], brings, jsonPatch }: Partial<Pick<WriteRequest, 'concerns' | 'brings' | 'jsonPatch'>> = {},
-): PlannedWrite {
-  const body = { ...patchMetadata(annotations, gate), spec };
-  const write = patchWrite('RolloutGate', identityOf(gate), body, { text, concerns, ...(brings && { brings }) });
-  return jsonPatch ? { ...write, jsonPatch } : write;
-}
-
-function nameOf(gate: RolloutGate): string {
-  return objectTitle('RolloutGate', identityOf(gate));
+function specPatch(gate: RolloutGate, spec: Record<string, unknown>, reason: Reason): MergePatch {
+  return { ...patchMetadata(reasonAnnotation(reason), gate), spec };
 }

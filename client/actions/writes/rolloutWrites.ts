@@ -29,7 +29,6 @@ import {
   badRequest,
   changeCause,
   type JsonPatchOperation,
-  type MergePatch,
   noChange,
   objectTitle,
   type PlannedWrite,
@@ -37,20 +36,18 @@ import {
   patchMetadata,
   patchWrite,
   reasonAnnotation,
-  type WriteRequest,
+  titleOf,
 } from './plannedWrite.ts';
 
 type Reason = string | undefined;
 
 /** Deploys the version manually and at once, bypassing RolloutGates, HealthChecks and a running bake. */
 export function deploy(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
-  const problem = tagProblem(version);
-  if (problem) return badRequest(problem);
   const pinned = rollout.spec?.wantedVersion;
   if (pinned) {
     return badRequest(
       withCommands(
-        `${nameOf(rollout)} is pinned to ${pinned}: no other version is deployed until it is unpinned.`,
+        `${titleOf(rollout)} is pinned to ${pinned}: no other version is deployed until it is unpinned.`,
         [`To pin it to ${version} instead`, rolloutCommand(rollout, 'pin', version)],
         ['To resume automation', rolloutCommand(rollout, 'unpin')],
       ),
@@ -59,11 +56,12 @@ export function deploy(rollout: Rollout, version: string, reason: Reason): Plann
   if (isNewest(rollout, version)) {
     const moved = ' Its tag was moved to another image since: to deploy that image, publish it under a new tag.';
     const isMoved = movedHeadText(rollout.status ?? {}) !== undefined;
-    return noChange(`${nameOf(rollout)} has deployed ${version} already.${isMoved ? moved : ''}`);
+    return noChange(`${titleOf(rollout)} has deployed ${version} already.${isMoved ? moved : ''}`);
   }
   const annotations = { [FORCE_DEPLOY]: version, ...messageAnnotation(rollout, reason) };
-  return rolloutWrite(rollout, { metadata: { annotations } }, `Requested that ${nameOf(rollout)} deploy ${version}`, {
-    version,
+  return patchWrite(rollout, patchMetadata(annotations), {
+    text: `Requested that ${titleOf(rollout)} deploy ${version}`,
+    brings: { version },
     concerns: [
       ...versionConcerns(rollout, version, 'the request would wait until it exists'),
       ...unavailableConcern(rollout, version),
@@ -73,23 +71,23 @@ export function deploy(rollout: Rollout, version: string, reason: Reason): Plann
 
 /** Deploys the version and stays on it. */
 export function pin(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
-  const problem = tagProblem(version);
-  if (problem) return badRequest(problem);
-  if (rollout.spec?.wantedVersion === version) return noChange(`${nameOf(rollout)} is pinned to ${version} already.`);
+  if (rollout.spec?.wantedVersion === version) return noChange(`${titleOf(rollout)} is pinned to ${version} already.`);
   const annotations = messageAnnotation(rollout, reason);
   const body = { ...patchMetadata(annotations), spec: { wantedVersion: version } };
-  return rolloutWrite(rollout, body, `Pinned ${nameOf(rollout)} to ${version}: it stays there until it is unpinned`, {
-    version,
+  return patchWrite(rollout, body, {
+    text: `Pinned ${titleOf(rollout)} to ${version}: it stays there until it is unpinned`,
+    brings: { version },
     concerns: versionConcerns(rollout, version, 'it would be deployed anyway'),
   });
 }
 
 export function unpin(rollout: Rollout, reason: Reason): PlannedWrite {
   const pinned = rollout.spec?.wantedVersion;
-  if (!pinned) return noChange(`${nameOf(rollout)} is not pinned.`);
+  if (!pinned) return noChange(`${titleOf(rollout)} is not pinned.`);
   const body = { ...patchMetadata(reasonAnnotation(reason)), spec: { wantedVersion: null } };
   const next = nextAutomatic(rollout.status ?? {});
-  return rolloutWrite(rollout, body, `Unpinned ${nameOf(rollout)} from ${pinned}: automation resumes`, {
+  return patchWrite(rollout, body, {
+    text: `Unpinned ${titleOf(rollout)} from ${pinned}: automation resumes`,
     concerns:
       next === undefined || next === pinned ? [] : [`${next} is deployed next. To prevent that, reject it first`],
     basis: `the pin to ${pinned}`,
@@ -102,13 +100,13 @@ export function retry(rollout: Rollout, reason: Reason, version?: string): Plann
   if (isOther(version, head?.version.tag)) return otherDeployment(rollout, version);
   const rolledBack = head?.rolledBackFrom && ` ${head.rolledBackFrom} was rolled back: deploy it to try it again.`;
   if (head?.bakeStatus !== 'Failed')
-    return badRequest(`${nameOf(rollout)}: ${headText(rollout)}, so there is nothing to retry.${rolledBack ?? ''}`);
+    return badRequest(`${titleOf(rollout)}: ${headText(rollout)}, so there is nothing to retry.${rolledBack ?? ''}`);
   // The tag as the value: it differs from that of an earlier request that is not removed yet.
   const annotations = { [RETRY]: head.version.tag, ...changeCause(`retry ${head.version.tag}`, reason) };
   const moved = copiesFirst(rollout) ? undefined : movedHeadText(rollout.status ?? {});
-  const text = `Requested that ${nameOf(rollout)} retry ${head.version.tag}`;
-  return rolloutWrite(rollout, patchMetadata(annotations, rollout), text, {
-    version: head.version.tag,
+  return patchWrite(rollout, patchMetadata(annotations, rollout), {
+    text: `Requested that ${titleOf(rollout)} retry ${head.version.tag}`,
+    brings: { version: head.version.tag },
     concerns: moved === undefined ? [] : [`The retry would fail: ${moved}`],
     basis: deploymentBasis(head),
   });
@@ -118,10 +116,12 @@ export function retry(rollout: Rollout, reason: Reason, version?: string): Plann
 export function unblock(rollout: Rollout, reason: Reason, version?: string): PlannedWrite {
   const [head] = rollout.status?.history ?? [];
   if (isOther(version, head?.version.tag)) return otherDeployment(rollout, version);
-  if (head?.bakeStatus !== 'Failed') return badRequest(`${nameOf(rollout)}: ${headText(rollout)}, and blocks nothing.`);
+  if (head?.bakeStatus !== 'Failed') return badRequest(`${titleOf(rollout)}: ${headText(rollout)}, and blocks nothing.`);
   const annotations = { [UNBLOCK_FAILED]: 'true', ...changeCause(`unblock after ${head.version.tag}`, reason) };
-  const text = `Unblocked ${nameOf(rollout)}: the next version may follow ${head.version.tag}, which has failed`;
-  return rolloutWrite(rollout, patchMetadata(annotations, rollout), text, { basis: deploymentBasis(head) });
+  return patchWrite(rollout, patchMetadata(annotations, rollout), {
+    text: `Unblocked ${titleOf(rollout)}: the next version may follow ${head.version.tag}, which has failed`,
+    basis: deploymentBasis(head),
+  });
 }
 
 /**
@@ -129,14 +129,12 @@ export function unblock(rollout: Rollout, reason: Reason, version?: string): Pla
  * rejects the write if another version would be deployed first.
  */
 export function bypass(rollout: Rollout, version: string, reason: string, now: EpochMs): PlannedWrite {
-  const problem = tagProblem(version);
-  if (problem) return badRequest(problem);
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
   const isHead = isNewest(rollout, version);
   if (isHead && head && !isRollingOut(head)) {
     const isOther = pendingVersion !== undefined && pendingVersion !== version;
     const waits = isOther ? `${pendingVersion} is waiting: name it` : 'no other version is waiting';
-    return badRequest(`${nameOf(rollout)} already runs ${version}; ${waits}.`);
+    return badRequest(`${titleOf(rollout)} already runs ${version}; ${waits}.`);
   }
   const isPinned = Boolean(rollout.spec?.wantedVersion);
   const annotations = {
@@ -146,9 +144,9 @@ export function bypass(rollout: Rollout, version: string, reason: string, now: E
     ...messageAnnotation(rollout, reason),
   };
   const body = { metadata: { annotations }, ...(isPinned && !isHead && { spec: { wantedVersion: version } }) };
-  const text = `Requested that ${nameOf(rollout)} deploy ${version} despite the closed Gates that block it`;
-  return rolloutWrite(rollout, body, text, {
-    version,
+  return patchWrite(rollout, body, {
+    text: `Requested that ${titleOf(rollout)} deploy ${version} despite the closed Gates that block it`,
+    brings: { version },
     concerns: [
       `${version} bypasses every closed Gate that blocks it, once; your name and reason are recorded`,
       ...versionConcerns(rollout, version, 'nothing bypasses the Gates until it exists'),
@@ -164,22 +162,20 @@ export function bypassWaiting(rollout: Rollout, reason: string, now: EpochMs): P
   const { pendingVersion, history: [head] = [] } = rollout.status ?? {};
   const stopped = isUnfinished(head) ? head : undefined;
   const version = pendingVersion ?? stopped?.version.tag;
-  if (version === undefined) return badRequest(`No version of ${nameOf(rollout)} is waiting: name the one to deploy.`);
+  if (version === undefined) return badRequest(`No version of ${titleOf(rollout)} is waiting: name the one to deploy.`);
   const by = pendingVersion === undefined ? stopped?.requestedBy : versionRequests(rollout, version)[0]?.by;
   if (by === undefined) return bypass(rollout, version, reason, now);
   return badRequest(
-    `${by} requested ${version}, the version of ${nameOf(rollout)} that is waiting: to bypass the Gates for that version, name it.`,
+    `${by} requested ${version}, the version of ${titleOf(rollout)} that is waiting: to bypass the Gates for that version, name it.`,
   );
 }
 
 /** Lets one candidate bypass the RolloutGates. */
 export function bypassRolloutGates(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
-  const problem = tagProblem(version);
-  if (problem) return badRequest(problem);
   const annotations = { [BYPASS_ROLLOUT_GATES]: version, ...changeCause(`bypass-gates ${version}`, reason) };
-  const text = `Requested that ${version} bypass the RolloutGates of ${nameOf(rollout)}`;
-  return rolloutWrite(rollout, { metadata: { annotations } }, text, {
-    version,
+  return patchWrite(rollout, patchMetadata(annotations), {
+    text: `Requested that ${version} bypass the RolloutGates of ${titleOf(rollout)}`,
+    brings: { version },
     concerns: [
       `${version} bypasses every RolloutGate, those of schedules too`,
       ...versionConcerns(rollout, version, 'the bypass has no effect until it exists'),
@@ -191,10 +187,10 @@ export function bypassRolloutGates(rollout: Rollout, version: string, reason: Re
 export function withdrawRequest(rollout: Rollout, reason: Reason, shown?: string): PlannedWrite {
   const { forceDeploy: version } = requestsOf(rollout);
   if (version !== undefined && isOther(shown, version))
-    return badRequest(`The request at ${nameOf(rollout)} is for ${version}, not for ${shown}. Nothing was changed.`);
+    return badRequest(`The request at ${titleOf(rollout)} is for ${version}, not for ${shown}. Nothing was changed.`);
   if (version === undefined) {
     const pinned = rollout.spec?.wantedVersion;
-    const none = `${nameOf(rollout)} has no pending request for a version.`;
+    const none = `${titleOf(rollout)} has no pending request for a version.`;
     if (!pinned) return noChange(none);
     return noChange(
       withCommands(`${none} It is pinned to ${pinned}.`, ['To unpin it', rolloutCommand(rollout, 'unpin')]),
@@ -206,8 +202,10 @@ export function withdrawRequest(rollout: Rollout, reason: Reason, shown?: string
     ...Object.fromEntries(own.map((key) => [key, null])),
     ...changeCause(`withdraw ${version}`, reason),
   };
-  const text = `Withdrew the request to deploy ${version} in ${nameOf(rollout)}`;
-  return rolloutWrite(rollout, patchMetadata(annotations, rollout), text, { basis: `the request for ${version}` });
+  return patchWrite(rollout, patchMetadata(annotations, rollout), {
+    text: `Withdrew the request to deploy ${version} in ${titleOf(rollout)}`,
+    basis: `the request for ${version}`,
+  });
 }
 
 /**
@@ -219,7 +217,7 @@ export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason
   const all = rollout.spec?.gates ?? [];
   const gates = all.filter((_, index) => refKey(refs[index]!) !== refKey(gate));
   const title = objectTitle('Gate', gate);
-  if (gates.length === all.length) return noChange(`${nameOf(rollout)} does not require ${title}.`);
+  if (gates.length === all.length) return noChange(`${titleOf(rollout)} does not require ${title}.`);
   const neverExisted = neverSeen(rollout).has(refKey(gate));
   if (!neverExisted && !reason) return badRequest('A bypass needs a reason, which is recorded.');
   const annotations: Record<string, string> =
@@ -227,14 +225,13 @@ export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason
       ? changeCause(`remove ${title} from spec.gates`, reason)
       : { [BYPASS_REASON]: newReason(rollout, reason, now) };
   const body = { ...patchMetadata(annotations, rollout), spec: { gates: gates.length > 0 ? gates : null } };
-  const write = rolloutWrite(rollout, body, `Removed ${title} from spec.gates of ${nameOf(rollout)}`);
   const removed = all.flatMap((entry, index) =>
     gates.includes(entry) ? [] : [{ entry, path: `/spec/gates/${index}` }],
   );
-  return {
-    ...write,
+  return patchWrite(rollout, body, {
+    text: `Removed ${title} from spec.gates of ${titleOf(rollout)}`,
     jsonPatch: [...annotateOperations(rollout, annotations), ...removeOperations(removed, gates.length === 0)],
-  };
+  });
 }
 
 /** The operations that remove entries of `spec.gates`, from the end, so that the others keep their indexes. */
@@ -279,17 +276,6 @@ function messageAnnotation({ metadata }: Rollout, reason: Reason): Record<string
   return metadata.annotations?.[DEPLOY_MESSAGE] === undefined ? {} : { [DEPLOY_MESSAGE]: null };
 }
 
-function rolloutWrite(
-  rollout: Rollout,
-  body: MergePatch,
-  text: string,
-  { version, concerns = [], basis }: { version?: string; concerns?: readonly string[]; basis?: string } = {},
-): WriteRequest {
-  const brings = version === undefined ? {} : { version };
-  const write = patchWrite('Rollout', identityOf(rollout), body, { text, concerns, brings });
-  return basis === undefined ? write : { ...write, basis };
-}
-
 /** The basis of a write that depends on the newest deployment. */
 export function deploymentBasis({ id, version: { tag } }: HistoryEntry): string {
   // The Go controller's history has no ids.
@@ -302,7 +288,7 @@ function isOther(shown: string | undefined, version: string | undefined): boolea
 
 function otherDeployment(rollout: Rollout, shown: string | undefined) {
   const text = `the action was for ${shown}, but now ${headText(rollout)}`;
-  return badRequest(`${nameOf(rollout)}: ${text}. Nothing was changed.`);
+  return badRequest(`${titleOf(rollout)}: ${text}. Nothing was changed.`);
 }
 
 function isNewest({ status }: Rollout, version: string): boolean {
@@ -318,10 +304,6 @@ function headText({ status }: Rollout): string {
     Succeeded: 'has succeeded',
   };
   return `${head.version.tag} ${texts[head.bakeStatus ?? ''] ?? 'has not failed'}`;
-}
-
-function nameOf(rollout: Rollout): string {
-  return objectTitle('Rollout', identityOf(rollout));
 }
 
 /** A command on the Rollout: `kubectl rollouts pin checkout 1.4.0 -n shop`. */
@@ -360,7 +342,7 @@ export function unknownText(rollout: Rollout, version: string): string | undefin
   const known = knownVersions(rollout);
   if (known.includes(version)) return undefined;
   const has = known.length > 0 ? `it has ${firstFew(known, 5)}` : 'it has none yet';
-  return `${nameOf(rollout)} has no release ${version} (${has})`;
+  return `${titleOf(rollout)} has no release ${version} (${has})`;
 }
 
 /** The text to confirm for a version that ran before but is no longer available: only a pin deploys it. */

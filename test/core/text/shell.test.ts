@@ -163,6 +163,7 @@ describe('a command in', () => {
         { name: 'qa', passing: true, allowedVersions: [name] },
       ];
       const rollout = {
+        kind: 'Rollout',
         metadata: { namespace: 'shop', name: 'app' },
         spec: { wantedVersion: name, gates: [{ name, namespace }] },
         status: { pendingVersion, gates },
@@ -209,8 +210,7 @@ describe('a command in', () => {
       if (kubectl.startsWith('#')) expect(kubectl).not.toMatch(/\p{Cc}/u);
       else words(kubectl);
       const patch = patchWrite(
-        'Rollout',
-        { namespace: 'shop', name },
+        objectOf('Rollout', { metadata: { namespace: 'shop', name } } as never),
         { metadata: { annotations: { a: reason, b: null } } },
         { text: '' },
       );
