@@ -116,7 +116,8 @@ export function retry(rollout: Rollout, reason: Reason, version?: string): Plann
 export function unblock(rollout: Rollout, reason: Reason, version?: string): PlannedWrite {
   const [head] = rollout.status?.history ?? [];
   if (isOther(version, head?.version.tag)) return otherDeployment(rollout, version);
-  if (head?.bakeStatus !== 'Failed') return badRequest(`${titleOf(rollout)}: ${headText(rollout)}, and blocks nothing.`);
+  if (head?.bakeStatus !== 'Failed')
+    return badRequest(`${titleOf(rollout)}: ${headText(rollout)}, and blocks nothing.`);
   const annotations = { [UNBLOCK_FAILED]: 'true', ...changeCause(`unblock after ${head.version.tag}`, reason) };
   return patchWrite(rollout, patchMetadata(annotations, rollout), {
     text: `Unblocked ${titleOf(rollout)}: the next version may follow ${head.version.tag}, which has failed`,

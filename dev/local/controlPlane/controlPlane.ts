@@ -110,8 +110,6 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
         ],
         ready: async () =>
           (await send<string>(accessOf('admin'), 'GET', '/readyz', { timeoutMs: 2_000 })).object === 'ok',
-        // After a kill under load, its first roles may take minutes. A server that can't start ends by itself.
-        readyTimeoutMs: 300_000,
         // Open watches would hold up a graceful end for a minute.
         stopTimeoutMs: 3_000,
       }),

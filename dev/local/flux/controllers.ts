@@ -60,7 +60,6 @@ export async function startFlux(
         dir,
         env: { KUBECONFIG: kubeconfig, RUNTIME_NAMESPACE: NAMESPACE, TMPDIR: dir, ...env },
         ready: async () => (await fetch(`http://127.0.0.1:${health}/readyz`)).ok,
-        readyTimeoutMs: 120_000,
       }),
     );
   };

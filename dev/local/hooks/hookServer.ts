@@ -52,7 +52,6 @@ export async function startHookServer(options: HookServerOptions): Promise<Runni
       const plain = await fetch(`http://127.0.0.1:${options.hooksPort}/readyz`, { signal: AbortSignal.timeout(2_000) });
       return plain.ok && (await answersOverTls(options.webhookPort, options.ca));
     },
-    readyTimeoutMs: 30_000,
   });
 }
 

@@ -49,7 +49,6 @@ export async function startKubeStateMetrics(admin: User, namespace: string): Pro
     ],
     dir,
     ready: async () => (await fetch(`http://${host}/healthz`)).ok,
-    readyTimeoutMs: 60_000,
   });
   return {
     child,

@@ -93,7 +93,6 @@ export async function startPrometheus(targets: readonly Target[], intervalSecond
     ],
     dir,
     ready: async () => (await fetch(`http://${host}/-/ready`)).ok,
-    readyTimeoutMs: 60_000,
   });
   const ask = async (path: string, parameters: Record<string, string>): Promise<Answer> => {
     const response = await fetch(`http://${host}/api/v1/${path}?${new URLSearchParams(parameters)}`);

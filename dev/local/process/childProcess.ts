@@ -8,6 +8,12 @@ import { takeLock } from './lock.ts';
 import type { Log } from './log.ts';
 import { Problem } from './problem.ts';
 
+/**
+ * The time that a process has to become ready. On a busy machine an API server that was killed takes minutes to make its
+ * first roles. A process that can't start ends by itself.
+ */
+const READY_TIMEOUT_MS = 300_000;
+
 interface ChildSpec {
   /** Also the name of its log: DIR/NAME.log. */
   name: string;
@@ -19,7 +25,6 @@ interface ChildSpec {
   dir: string;
   /** Whether the process is ready; called every 50 ms. */
   ready: (output: () => string) => Promise<boolean>;
-  readyTimeoutMs?: number;
   /** The time between SIGTERM and SIGKILL. */
   stopTimeoutMs?: number;
 }
@@ -111,15 +116,14 @@ async function untilReady(spec: ChildSpec, child: RunningChild): Promise<void> {
   void child.exited.then((how) => {
     exit = how;
   });
-  const timeoutMs = spec.readyTimeoutMs ?? 60_000;
-  const deadline = performance.now() + timeoutMs;
+  const deadline = performance.now() + READY_TIMEOUT_MS;
   for (;;) {
     if (await spec.ready(child.output).catch(() => false)) return;
     if (exit) throw deathProblem(spec.name, exit, child.logFile, child.output());
     if (performance.now() > deadline) {
       await child.stop();
       throw new Problem(
-        `${spec.name} was not ready within ${Math.round(timeoutMs / 1000)} s: see ${child.logFile} for the cause.`,
+        `${spec.name} was not ready within ${READY_TIMEOUT_MS / 1000} s: see ${child.logFile} for the cause.`,
         lastLines(child.output()),
       );
     }
