@@ -5,14 +5,14 @@ import { scheduleWarnings } from '../core/calendar/calendarRules.ts';
 import { type Schedule, scheduleProblems } from '../core/calendar/schedulePlan.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/kustomizationCheck.ts';
 import { newProblems, problemText } from '../core/kube/fieldProblem.ts';
-import { type AdmissionHandler, allowed, denied, versionsOf } from './response.ts';
+import { type AdmissionHandler, allowed, denied, titleOf, versionsOf } from './response.ts';
 
 /** Admission of RolloutBudgets: records the user who continues a version despite its failures. */
 export const mutateRolloutBudget: AdmissionHandler = async (request, { now }) => {
   const { object: sent, oldObject: before } = versionsOf<Budget>(request);
   if (!sent) return allowed();
   const problem = continueProblem(sent, before);
-  if (problem) return denied('invalid', `${sent.kind} '${sent.metadata.name}' is not valid: ${problemText(problem)}`);
+  if (problem) return denied('invalid', `${titleOf(sent)} is not valid: ${problemText(problem)}`);
   const object = recordContinue(sent, before, request, now);
   return { allowed: true, object };
 };
@@ -40,7 +40,7 @@ export const validateHealthCheck: AdmissionHandler = async (request, { settings 
   const problem = forbiddenReference(healthCheck);
   // A stored reference may stay: otherwise nothing else on the object could change, not even its finalizers.
   if (problem === undefined || (before && forbiddenReference(before) !== undefined)) return allowed();
-  return denied('not_permitted', `HealthCheck '${healthCheck.metadata.name}': ${problem}`);
+  return denied('not_permitted', `${titleOf(healthCheck)}: ${problem}`);
 };
 
 /** Why a reference that is valid otherwise is not allowed to name another namespace; undefined if it doesn't. */

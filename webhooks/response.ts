@@ -54,6 +54,11 @@ export function versionsOf<T extends AnyObject>(request: AdmissionRequest): Obje
   return { object: inNamespace(request.object), oldObject: inNamespace(request.oldObject), namespace };
 }
 
+/** The object for messages. The API server gives one with `generateName` its name after admission. */
+export function titleOf({ kind, metadata }: AnyObject): string {
+  return `${kind} '${metadata.name ?? '(new)'}'`;
+}
+
 /** The longest Warning that the API server never cuts. */
 const MAX_WARNING_CHARACTERS = 120;
 

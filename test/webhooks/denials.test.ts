@@ -6,6 +6,7 @@ import { reviewOf } from '../../webhooks/response.ts';
 import { gate as fluxGate, kustomization, NOW, rollout } from '../core/admission/objects.ts';
 import { gate } from '../core/gate/gate.ts';
 import { responseOf } from '../support/admission.ts';
+import { objectOf } from '../support/objects.ts';
 
 interface Asked {
   route: string;
@@ -73,4 +74,16 @@ it('a user’s message has one line, whatever others wrote', () => {
     'closed by bob: x allowed [2J',
     ['closed by bob: x allowed [2J'],
   ]);
+});
+
+it.each([
+  ['mutate/rolloutbudget', 'RolloutBudget', {}, { 'rollout.kuberik.com/continue': 'no version' }],
+  ['mutate/rolloutgate', 'RolloutGate', { approvals: { required: 1 } }, { 'rollout.kuberik.com/approve': '1.1.0' }],
+  ['validate/rollout', 'Rollout', { bakeTime: 'soon' }, {}],
+] as const)('%s calls a new object (new) if the API server makes its name', async (route, kind, spec, annotations) => {
+  const { call } = fakeWebhookCall({ now: NOW });
+  const metadata = { name: undefined, generateName: 'app-', namespace: 'shop', annotations };
+  const object = objectOf(kind, { metadata, spec: { ...spec } } as never) as KubeObject<any, any>;
+  const { status } = await responseOf(route, { object, namespace: 'shop', userInfo: { username: 'dev' } }, call);
+  expect(status?.message).toContain(`${kind} '(new)'`);
 });
