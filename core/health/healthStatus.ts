@@ -55,7 +55,7 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
   const endsHealth = before?.status === 'Healthy' || (wereHealthy(before) && steady.steadySince === undefined);
   const wasHealthy = endsHealth ? formatTime(now) : before?.lastHealthyTime;
   const healthySince = before?.status === 'Healthy' ? before.lastChangeTime : before?.healthySince;
-  const failedAttempts = verdict.firstFailures ? storedFailures(verdict.firstFailures) : before?.failedAttempts;
+  const failedAttempts = storedFailures(verdict.firstFailures ?? firstFailuresOf(before));
   const changeTime = status === before?.status ? lastChangeTime : changedAfter(lastChangeTime, now, 0);
   return {
     status,
@@ -63,7 +63,7 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
     ...(errorTime && { lastErrorTime: errorTime }),
     ...(status !== 'Healthy' && wasHealthy && { lastHealthyTime: wasHealthy }),
     ...(status !== 'Healthy' && healthySince && { healthySince }),
-    ...(failedAttempts?.length && { failedAttempts }),
+    ...(failedAttempts.length > 0 && { failedAttempts }),
     ...(changeTime && { lastChangeTime: changeTime }),
     ...steady,
   };
@@ -71,7 +71,7 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
 
 // The first failed attempts in the status.
 
-function storedFailures(failures: FirstFailures): HealthStatus['failedAttempts'] {
+function storedFailures(failures: FirstFailures): NonNullable<HealthStatus['failedAttempts']> {
   return [...failures].map(([object, first]) => ({ object, first: formatTime(first) }));
 }
 
@@ -80,7 +80,8 @@ export function firstFailuresOf(status: HealthStatus | undefined): FirstFailures
   return new Map(
     stored.flatMap(({ object, first }) => {
       const at = parseTime(first);
-      return at === undefined ? [] : [[object, at] as const];
+      // Older servers called the object otherwise, and the CRD rejects an entry without it.
+      return at === undefined || !object ? [] : [[object, at] as const];
     }),
   );
 }

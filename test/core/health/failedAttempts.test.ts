@@ -225,4 +225,6 @@ it('is in the status until Flux has applied the Kustomization, also while it can
   expect(next({ health: 'Unknown', message: 'unread' }, failed)).toEqual(failed);
   expect(next(pending(new Map()), failed)).toBeUndefined();
   expect(firstFailuresOf({ failedAttempts: failed })).toEqual(failures('11:55:00', undefined));
+  const ofOlderServer = [{ first: at('11:55:00') }] as unknown as typeof failed;
+  expect(next({ health: 'Unknown', message: '' }, ofOlderServer)).toBeUndefined();
 });
