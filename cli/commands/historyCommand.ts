@@ -116,8 +116,8 @@ function whyText({ message, reason, approvals, bypass, failedChecks, outcome, de
     ({ namespace, name, message: failure }) =>
       `HealthCheck ${namespace}/${name}${failure ? `: ${withoutCommands(failure)}` : ''}`,
   );
-  const wrong = outcome === 'Failed' && failed.length === 0 && detail ? [detail] : failed;
-  return [message, reason === message ? undefined : reason, ...approved, ...bypassed, ...wrong]
+  const ended = outcome === 'Failed' && detail ? [detail.replace(/\.$/, '')] : [];
+  return [message, reason === message ? undefined : reason, ...approved, ...bypassed, ...ended, ...failed]
     .filter(Boolean)
     .join('; ');
 }

@@ -180,6 +180,18 @@ it('-o name prints names that other commands take, with -A too', async () => {
   expect(code).toBe(0);
 });
 
+it('history names the deployTimeout before a HealthCheck that was only Pending', async () => {
+  const version = { tag: '1.0.0' };
+  const failed = {
+    bakeStatus: 'Failed',
+    bakeStatusMessage: 'Deploy timeout reached.',
+    failedHealthChecks: [{ namespace: 'shop', name: 'web', message: 'Ready: 0/1' }],
+  };
+  const history = [{ id: 1, version, timestamp: '', ...failed }];
+  const { out } = await typed(['history', 'web', '-n', 'shop'], [rollout('web', {}, { history })] as never);
+  expect(out).toContain('Deploy timeout reached; HealthCheck shop/web: Ready: 0/1');
+});
+
 it('-o name prints the name alone', async () => {
   expect(await typed(['pin', 'web', '1.1.0', '-n', 'shop', '-o', 'name'], [WEB])).toMatchObject({
     code: 0,
