@@ -17,7 +17,7 @@ import {
   type Read,
 } from '../core/health/inventoryReads.ts';
 import { ownHealth, returnsToVersion, verdictWith } from '../core/health/kustomization.ts';
-import { gracePeriod, kustomizationRef, longestUnseen } from '../core/health/kustomizationCheck.ts';
+import { gracePeriod, kustomizationRef } from '../core/health/kustomizationCheck.ts';
 import { relatedObjectOf } from '../core/health/objects/behindSource.ts';
 import type { HealthContext } from '../core/health/objects/healthContext.ts';
 import type { InventoryResource } from '../core/health/objects/inventory.ts';
@@ -45,13 +45,13 @@ export interface KnownDeployments {
   rollouts: readonly Rollout[];
   /** The time from which health counts, when the deployment started or was applied; undefined without a deployment. */
   cutoff: EpochMs | undefined;
-  /** Whether the check is at rest while it is Healthy. */
-  rests: boolean;
+  /** The most milliseconds for which no evaluation has seen the check, if it is Healthy. */
+  unseen: number;
 }
 
 export async function evaluateKustomization(
   healthCheck: HealthCheck,
-  { rollouts, cutoff, rests }: KnownDeployments,
+  { rollouts, cutoff, unseen }: KnownDeployments,
   call: HookCall,
 ): Promise<Verdict> {
   const { cluster, access, now, settings } = call;
@@ -78,7 +78,7 @@ export async function evaluateKustomization(
     returns: returnsToVersion(observed),
     healthyUntil: healthyUntil(healthCheck.status, now),
     firstFailures: firstFailuresOf(healthCheck.status),
-    seenHealthy: seenHealthy(healthCheck.status, longestUnseen(healthCheck, rests), now),
+    seenHealthy: seenHealthy(healthCheck.status, unseen, now),
     gracePeriod: gracePeriod(healthCheck),
     ignoresMissing: settings.kuberikCompat ?? false,
   };

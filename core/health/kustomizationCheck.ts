@@ -63,52 +63,59 @@ export function gracePeriod(healthCheck: HealthCheck): number {
 
 const REST_INTERVAL_MS = 600_000;
 
-/** Whether the check may ever be at rest: not if its annotation has an interval. */
-export function mayRest({ metadata, spec }: HealthCheck): boolean {
+/** What the time of a check's next evaluation depends on, besides its status. */
+export interface Schedule {
+  /** Milliseconds between two evaluations of a check that isn't at rest. */
+  interval: number;
+  /** False for a check that is never at rest: its annotation has an interval, or Rollouts may bake on it unseen. */
+  mayRest: boolean;
+  /** The deployments that watch the check: one bakes, or waits for its bake. */
+  watched: 'inBake' | 'beforeBake' | 'no';
+  /** Whether a change of the Kustomization triggers a sync. */
+  isTriggered: boolean;
+}
+
+export function scheduleOf(
+  healthCheck: HealthCheck,
+  { watched = 'no', isTriggered = false }: Partial<Pick<Schedule, 'watched' | 'isTriggered'>> = {},
+): Schedule {
+  const { metadata, spec } = healthCheck;
   const wanted = parseDuration(metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]);
-  return spec?.class === KUSTOMIZATION_CLASS && wanted === undefined;
+  const mayRest = spec?.class === KUSTOMIZATION_CLASS && wanted === undefined;
+  return { interval: requeueInterval(healthCheck), mayRest, watched, isTriggered };
+}
+
+export function isAtRest({ status }: HealthCheck, { mayRest, watched }: Schedule): boolean {
+  return watched === 'no' && mayRest && status?.status === 'Healthy';
 }
 
 /**
- * Whether the check is at rest.
- * @param isWatched whether a Rollout bakes on it
+ * Milliseconds to the next evaluation after this verdict, which gave the check its status. At rest it is ten minutes,
+ * plus or minus a fifth, so that checks that were evaluated together after a restart drift apart. It is shorter if a
+ * reset check has yet to report what it waits for. While a deployment waits for its bake, the interval of a Healthy
+ * check is the time for which it has been Healthy.
  */
-export function isAtRest(healthCheck: HealthCheck, isWatched: boolean): boolean {
-  return !isWatched && mayRest(healthCheck) && healthCheck.status?.status === 'Healthy';
-}
-
-/**
- * Whether a check that may rest is at rest after this verdict.
- * @param isTriggered whether a change of the Kustomization triggers a sync
- */
-export function restsAfter({ health, waitsForEvent }: Verdict, isWatched: boolean, isTriggered: boolean): boolean {
-  return waitsForEvent ? isTriggered : health === 'Healthy' && !isWatched;
-}
-
-/**
- * Milliseconds to the next evaluation of a check with this status. At rest it is ten minutes, plus or minus a fifth, so
- * that checks that were evaluated together after a restart drift apart. It is shorter if a reset check has yet to
- * report what it waits for. While a deployment waits for its bake, the interval of a Healthy check is the time for
- * which it has been Healthy.
- * @param isAwaited whether a deployment waits for its bake
- */
-export function msUntilEvaluation(healthCheck: HealthCheck, atRest: boolean, isAwaited: boolean, now: EpochMs): number {
-  if (!atRest) return requeueInterval(healthCheck);
-  const { metadata, status = {} } = healthCheck;
-  const fraction = uidFraction(metadata.uid);
+export function msUntilEvaluation(
+  { metadata, status = {} }: HealthCheck,
+  { health, waitsForEvent }: Verdict,
+  { interval, mayRest, watched, isTriggered }: Schedule,
+  now: EpochMs,
+): number {
+  const rests = mayRest && (waitsForEvent ? isTriggered : health === 'Healthy' && watched !== 'inBake');
+  if (!rests) return interval;
   const waits = [
-    REST_INTERVAL_MS * (0.8 + 0.4 * fraction),
+    REST_INTERVAL_MS * (0.8 + 0.4 * uidFraction(metadata.uid)),
     (explainsAt(status, now) ?? Number.POSITIVE_INFINITY) - now,
   ];
-  if (isAwaited && status.status === 'Healthy') {
+  if (watched !== 'no' && status.status === 'Healthy') {
     waits.push(Math.max(now - (parseTime(status.lastChangeTime) ?? now), DEFAULT_INTERVAL_MS));
   }
   return Math.min(...waits);
 }
 
 /** The most milliseconds between two evaluations of a Healthy check: an evaluation may be late, or reuse a verdict. */
-export function longestUnseen(healthCheck: HealthCheck, rests: boolean): number {
-  return rests ? REST_INTERVAL_MS * 1.2 : 2 * requeueInterval(healthCheck);
+export function longestUnseen({ interval, mayRest, watched }: Schedule): number {
+  return mayRest && watched !== 'inBake' ? REST_INTERVAL_MS * 1.2 : 2 * interval;
 }
 
 /**

@@ -21,10 +21,10 @@ import {
   isJustReconciling,
   KUSTOMIZATION_CLASS,
   kustomizationRef,
-  mayRest,
+  longestUnseen,
   msUntilEvaluation,
   requeueInterval,
-  restsAfter,
+  scheduleOf,
 } from '../../core/health/kustomizationCheck.ts';
 import { metricCheckOf } from '../../core/health/prometheus/measurement.ts';
 import { sameJson } from '../../core/kube/json.ts';
@@ -114,27 +114,26 @@ export const healthCheckHook: DecoratorHook<HealthCheck> = {
 /**
  * The status of a HealthCheck of class kustomization, and when to evaluate it again.
  * A HealthCheck at rest isn't evaluated while Flux reconciles its Kustomization.
- * @param baking the deployments that bake on it, or wait for their bake
+ * @param unfinished the deployments that watch it: they bake, or wait for their bake
  */
 async function evaluate(
   healthCheck: HealthCheck,
   related: Kustomization | undefined,
-  deployments: Omit<KnownDeployments, 'rests'>,
-  baking: readonly HistoryEntry[],
+  deployments: Omit<KnownDeployments, 'unseen'>,
+  unfinished: readonly HistoryEntry[],
   call: HookCall,
 ): Promise<{ after: HealthStatus | undefined; requeueAfterSeconds: number }> {
   const { status: before } = healthCheck;
-  const isWatched = baking.length > 0;
-  if (isAtRest(healthCheck, isWatched) && isJustReconciling(related, call.now)) {
-    return { after: before, requeueAfterSeconds: requeueInterval(healthCheck) / 1000 };
+  const watched = unfinished.some(hasBakeBegun) ? 'inBake' : unfinished.length > 0 ? 'beforeBake' : 'no';
+  const alone = scheduleOf(healthCheck, { watched, isTriggered: related !== undefined });
+  if (isAtRest(healthCheck, alone) && isJustReconciling(related, call.now)) {
+    return { after: before, requeueAfterSeconds: alone.interval / 1000 };
   }
-  const isBaking = baking.some(hasBakeBegun);
-  const canRest = mayRest(healthCheck) && !(await isWatchedElsewhere(healthCheck, call));
-  const read = () => evaluateKustomization(healthCheck, { ...deployments, rests: canRest && !isBaking }, call);
+  const schedule = { ...alone, mayRest: alone.mayRest && !(await isWatchedElsewhere(healthCheck, call)) };
+  const read = () => evaluateKustomization(healthCheck, { ...deployments, unseen: longestUnseen(schedule) }, call);
   const verdict = await (related ? recentVerdict(healthCheck, related, deployments, call, read) : read());
   const after = statusAfter(before, verdict, call.now);
-  const rests = canRest && restsAfter(verdict, isBaking, related !== undefined);
-  const requeueAfterMs = msUntilEvaluation({ ...healthCheck, status: after }, rests, isWatched, call.now);
+  const requeueAfterMs = msUntilEvaluation({ ...healthCheck, status: after }, verdict, schedule, call.now);
   return { after, requeueAfterSeconds: requeueAfterMs / 1000 };
 }
 

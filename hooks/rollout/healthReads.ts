@@ -10,7 +10,13 @@ import { mayBeWatched } from '../../core/health/consent.ts';
 import { provenVerdict, statusAfter, type Verdict } from '../../core/health/healthStatus.ts';
 import { countedFor } from '../../core/health/job/checkJob.ts';
 import { cutoffsOf } from '../../core/health/knownHealth.ts';
-import { isAtRest, mayBeOutdated, requeueInterval } from '../../core/health/kustomizationCheck.ts';
+import {
+  isAtRest,
+  longestUnseen,
+  mayBeOutdated,
+  requeueInterval,
+  scheduleOf,
+} from '../../core/health/kustomizationCheck.ts';
 import { metricCheckOf, statusWithoutAnswer } from '../../core/health/prometheus/measurement.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -188,7 +194,7 @@ export function withRestingChecks(
   call: HookCall,
 ): Promise<HealthCheck[]> {
   return inParallel(healthChecks, async (healthCheck) => {
-    if (!isOwn(healthCheck, rollout) || !isAtRest(healthCheck, false)) return healthCheck;
+    if (!isOwn(healthCheck, rollout) || !isAtRest(healthCheck, scheduleOf(healthCheck))) return healthCheck;
     const { namespace, name, uid, annotations } = healthCheck.metadata;
     // Many Rollouts may watch one HealthCheck: they share an evaluation for the interval of a check that isn't at rest.
     const read = () => evaluateNow(healthCheck, rollout, call);
@@ -233,9 +239,10 @@ function withVerdict(healthCheck: HealthCheck, verdict: Verdict, { now }: HookCa
 
 function evaluateNow(healthCheck: HealthCheck, rollout: Rollout, call: HookCall): Promise<Verdict> {
   const cutoff = isOwn(healthCheck, rollout) ? cutoffsOf([rollout], call.now).reached : undefined;
+  const unseen = longestUnseen(scheduleOf(healthCheck, { watched: 'inBake' }));
   return evaluateKustomization(
     healthCheck,
-    { rollouts: [rollout], cutoff, rests: false },
+    { rollouts: [rollout], cutoff, unseen },
     { ...call, cluster: call.healthCluster },
   );
 }

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { resetStatus } from '../../../core/health/healthStatus.ts';
-import { isAtRest, isJustReconciling, msUntilEvaluation } from '../../../core/health/kustomizationCheck.ts';
+import { resetStatus, type Verdict } from '../../../core/health/healthStatus.ts';
+import {
+  isAtRest,
+  isJustReconciling,
+  msUntilEvaluation,
+  type Schedule,
+  scheduleOf,
+} from '../../../core/health/kustomizationCheck.ts';
 import { healthCheck, kustomization } from '../../hooks/healthCheck/fixture.ts';
 
 const NOW = Date.parse('2026-01-02T12:00:00Z');
@@ -10,38 +16,48 @@ const every = (interval: string) => ({
 });
 
 describe('at rest', () => {
-  it.each([
-    ['Healthy, and nobody bakes on it', healthy, false, true],
-    ['somebody bakes on it', healthy, true, false],
-    ['Unhealthy', { status: { status: 'Unhealthy' } }, false, false],
-    ['Pending', { status: { status: 'Pending' } }, false, false],
-    ['never looked at', {}, false, false],
-    ['of another class', { ...healthy, spec: { class: 'datadog' } }, false, false],
-    ['its interval is named', { ...healthy, ...every('1m') }, false, false],
-    ['its interval does not parse', { ...healthy, ...every('soon') }, false, true],
-  ])('%s', (_, fields, isWatched, expected) => {
-    expect(isAtRest(healthCheck(fields), isWatched)).toBe(expected);
+  it.each<[title: string, fields: object, watched: Schedule['watched'], expected: boolean]>([
+    ['Healthy, and no deployment watches it', healthy, 'no', true],
+    ['a deployment waits for its bake', healthy, 'beforeBake', false],
+    ['a deployment bakes on it', healthy, 'inBake', false],
+    ['Unhealthy', { status: { status: 'Unhealthy' } }, 'no', false],
+    ['Pending', { status: { status: 'Pending' } }, 'no', false],
+    ['never looked at', {}, 'no', false],
+    ['of another class', { ...healthy, spec: { class: 'datadog' } }, 'no', false],
+    ['its interval is named', { ...healthy, ...every('1m') }, 'no', false],
+    ['its interval does not parse', { ...healthy, ...every('soon') }, 'no', true],
+  ])('%s', (_, fields, watched, expected) => {
+    const check = healthCheck(fields);
+    expect(isAtRest(check, scheduleOf(check, { watched }))).toBe(expected);
   });
 });
 
 describe('the next requeue', () => {
+  const found: Verdict = { health: 'Healthy', message: '' };
+  const next = (fields: object, watches: Parameters<typeof scheduleOf>[1] = {}, verdict: Verdict = found) => {
+    const check = healthCheck(fields);
+    return msUntilEvaluation(check, verdict, scheduleOf(check, watches), NOW);
+  };
+
   it('is after the interval where it is not at rest', () => {
-    expect(msUntilEvaluation(healthCheck(healthy), false, false, NOW)).toBe(30_000);
-    expect(msUntilEvaluation(healthCheck(every('2m')), false, false, NOW)).toBe(120_000);
+    expect(next(healthy, { watched: 'inBake' })).toBe(30_000);
+    expect(next({ ...healthy, ...every('2m') })).toBe(120_000);
+    expect(next(healthy, {}, { health: 'Pending', message: '' })).toBe(30_000);
   });
 
   const since = (ms: number, status: object) => ({ ...status, lastChangeTime: new Date(NOW - ms).toISOString() });
   const reset = resetStatus(undefined, NOW - 545_000);
-  it.each([
-    ['half a minute later, if it has just become Healthy', since(10_000, healthy.status), true, 30_000],
-    ['after as long as it has been Healthy', since(90_000, healthy.status), true, 90_000],
-    ['ten minutes after its reset, to say what it waits for', reset, false, 55_000],
-  ])('is sooner while a deployment waits: %s', (_, status, isAwaited, expected) => {
-    expect(msUntilEvaluation(healthCheck({ status }), true, isAwaited, NOW)).toBe(expected);
+  const waits: Verdict = { health: 'Pending', message: '', waitsForEvent: true };
+  it.each<[title: string, status: object, watched: Schedule['watched'], expected: number, verdict?: Verdict]>([
+    ['half a minute later, if it has just become Healthy', since(10_000, healthy.status), 'beforeBake', 30_000],
+    ['after as long as it has been Healthy', since(90_000, healthy.status), 'beforeBake', 90_000],
+    ['ten minutes after its reset, to say what it waits for', reset, 'no', 55_000, waits],
+  ])('is sooner while a deployment waits: %s', (_, status, watched, expected, verdict = found) => {
+    expect(next({ status }, { watched, isTriggered: true }, verdict)).toBe(expected);
   });
 
   it('is in about ten minutes where it is, at another time for each, and always the same for one', () => {
-    const of = (uid: string) => msUntilEvaluation(healthCheck({ metadata: { uid } }), true, false, NOW);
+    const of = (uid: string) => next({ metadata: { uid } });
     const looks = Array.from({ length: 100 }, (_, i) => of(`uid-${i}`));
     expect(new Set(looks).size).toBeGreaterThan(90);
     expect(Math.min(...looks)).toBeGreaterThanOrEqual(480_000);
