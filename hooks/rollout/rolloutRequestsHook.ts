@@ -6,7 +6,7 @@
 import type { DecoratorResponse } from '../../api/metacontroller.ts';
 import type { Rollout } from '../../api/types.ts';
 import { watchesLabel } from '../../core/health/association.ts';
-import { recordedRequests, usedAnnotations } from '../../core/rollout/evaluation/rolloutRequests.ts';
+import { setRequests } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, repairedLabels, requeueByAge } from '../hook.ts';
 
 /**
@@ -21,13 +21,14 @@ const LONGEST_REQUEUE_SECONDS = 10;
 export const rolloutRequestsHook: DecoratorHook<Rollout> = {
   async sync({ object: rollout }, { now }) {
     if (rollout.metadata.deletionTimestamp) return { attachments: [] };
-    const used = usedAnnotations(rollout);
+    const requests = setRequests(rollout);
+    const used = requests.filter(({ isHandled }) => isHandled);
     const response: DecoratorResponse = { attachments: [], ...repairedLabels(rollout, watchesLabel(rollout)) };
-    if (used.length > 0) response.annotations = Object.fromEntries(used.map((annotation) => [annotation, null]));
-    if (used.length > 0) response.resyncAfterSeconds = CONFLICT_REQUEUE_SECONDS;
-    const requests = Object.values(recordedRequests(rollout.metadata.annotations));
-    if (used.length === 0 && requests.length > 0) {
-      const requested = Math.max(...requests.map((request) => request?.at ?? 0));
+    if (used.length > 0) {
+      response.annotations = Object.fromEntries(used.map(({ annotation }) => [annotation, null]));
+      response.resyncAfterSeconds = CONFLICT_REQUEUE_SECONDS;
+    } else if (requests.length > 0) {
+      const requested = Math.max(...requests.map(({ record }) => record?.at ?? 0));
       response.resyncAfterSeconds ??= requeueByAge(now - requested, SHORTEST_REQUEUE_SECONDS, LONGEST_REQUEUE_SECONDS);
     }
     return response;

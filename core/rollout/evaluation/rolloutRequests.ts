@@ -11,7 +11,6 @@ import {
   FORCE_DEPLOY,
   ONE_SHOT,
   REQUEST,
-  RETRY,
   ROLLOUT_PREFIX,
   UNBLOCK_FAILED,
 } from '../../../api/annotations.ts';
@@ -64,23 +63,38 @@ export function newRequests(rollout: Rollout, before: Rollout | undefined): NewR
   };
 }
 
-/** The uid of the admission request that made each request. */
-type RequestIds = Partial<Record<RequestKey, string>>;
-
-type Annotations = Readonly<Record<string, string>>;
-
 /** The annotation's key without its prefix: `force-deploy`. */
 export function requestKey(annotation: OneShot): RequestKey {
   return annotation.slice(ROLLOUT_PREFIX.length) as RequestKey;
 }
 
-/** The records of the requests whose annotations are set; undefined for a request that no webhook has seen. */
-export function recordedRequests(
-  annotations: Annotations | undefined,
-): Partial<Record<RequestKey, RecordedRequest | undefined>> {
-  const record = parseRecord(annotations?.[REQUEST]);
-  const keys = ONE_SHOT.filter((annotation) => annotations?.[annotation] !== undefined).map(requestKey);
-  return Object.fromEntries(keys.map((key) => [key, requestInEntry(childOf(record, key) as Entry)]));
+/** A request whose annotation is set. */
+interface SetRequest {
+  annotation: OneShot;
+  key: RequestKey;
+  value: string;
+  /** Absent for a request that no webhook has seen. */
+  record: RecordedRequest | undefined;
+  /**
+   * The uid of the admission request that made it. One without a record that has taken effect keeps the id by which it
+   * has: an earlier commit recorded it in another form, and it must not act again.
+   */
+  id: string;
+  /** Whether it has taken effect. */
+  isHandled: boolean;
+}
+
+export function setRequests({ metadata: { annotations }, status }: Rollout): SetRequest[] {
+  const records = parseRecord(annotations?.[REQUEST]);
+  return ONE_SHOT.flatMap((annotation) => {
+    const value = annotations?.[annotation];
+    if (value === undefined) return [];
+    const key = requestKey(annotation);
+    const record = requestInEntry(childOf(records, key) as Entry);
+    const handled = status?.handledRequest?.[key];
+    const id = record?.id ?? handled ?? UNSEEN;
+    return [{ annotation, key, value, record, id, isHandled: handled === id }];
+  });
 }
 
 /**
@@ -94,25 +108,13 @@ export function nextRequestRecord(
   now: EpochMs,
 ): string | undefined {
   const old = before?.metadata.annotations;
-  const known = recordedRequests(old);
-  const records = ONE_SHOT.flatMap((annotation) => {
-    const value = rollout.metadata.annotations?.[annotation];
-    if (value === undefined) return [];
-    const key = requestKey(annotation);
-    const record = value === old?.[annotation] ? known[key] : newRequest(request, now);
+  const known = before ? setRequests(before) : [];
+  const records = setRequests(rollout).flatMap(({ annotation, key, value }) => {
+    const isOld = value === old?.[annotation];
+    const record = isOld ? known.find((each) => each.key === key)?.record : newRequest(request, now);
     return record ? [[key, storedEntry(record)] as const] : [];
   });
   return records.length > 0 ? JSON.stringify(Object.fromEntries(records)) : undefined;
-}
-
-/**
- * The ids of the requests whose annotations are set. One without a record that has taken effect keeps the id by which
- * it has: an earlier commit recorded it in another form, and it must not act again.
- */
-function requestIdsOf({ metadata, status }: Rollout): RequestIds {
-  const handled: RequestIds = status?.handledRequest ?? {};
-  const recorded = Object.entries(recordedRequests(metadata.annotations));
-  return Object.fromEntries(recorded.map(([key, record]) => [key, record?.id ?? handled[key as RequestKey] ?? UNSEEN]));
 }
 
 /** The requests in the annotations of a Rollout that have not taken effect. */
@@ -132,12 +134,8 @@ export interface Requests {
 
 /** The pending requests. */
 export function requestsOf(rollout: Rollout, used: ReadonlySet<RequestKey> = new Set()): Requests {
-  const { annotations } = rollout.metadata;
-  const handled = rollout.status?.handledRequest ?? {};
-  const ids = requestIdsOf(rollout);
-  const isPending = (key: RequestKey) => ids[key] !== undefined && handled[key] !== ids[key] && !used.has(key);
-  const value = (annotation: OneShot) =>
-    isPending(requestKey(annotation)) ? annotations?.[annotation] || undefined : undefined;
+  const pending = setRequests(rollout).filter(({ key, isHandled }) => !isHandled && !used.has(key));
+  const value = (annotation: OneShot) => pending.find((each) => each.annotation === annotation)?.value || undefined;
   return {
     ...withoutEmpty({
       bypassGates: value(BYPASS_ROLLOUT_GATES),
@@ -146,8 +144,8 @@ export function requestsOf(rollout: Rollout, used: ReadonlySet<RequestKey> = new
       deployUser: value(DEPLOY_USER),
     }),
     unblockFailed: value(UNBLOCK_FAILED) === 'true',
-    retry: isPending(requestKey(RETRY)),
-    pending: ONE_SHOT.map(requestKey).filter(isPending),
+    retry: pending.some(({ key }) => key === 'retry'),
+    pending: pending.map(({ key }) => key),
     used,
   };
 }
@@ -192,24 +190,16 @@ export function isForceDeployOfAnother(tag: string, { forceDeploy }: Requests): 
 }
 
 /** The next `status.handledRequest`: an entry lives as long as its annotation. */
-export function handledRequests(rollout: Rollout, used: ReadonlySet<RequestKey>): RequestIds | undefined {
-  const before: RequestIds = rollout.status?.handledRequest ?? {};
-  const after: RequestIds = {};
-  for (const [key, id] of Object.entries(requestIdsOf(rollout)) as [RequestKey, string][]) {
-    if (used.has(key)) after[key] = id;
-    else if (before[key] !== undefined) after[key] = before[key];
-  }
-  return Object.keys(after).length > 0 ? after : undefined;
-}
-
-/** The annotations whose requests are used up: only these may be removed. */
-export function usedAnnotations(rollout: Rollout): string[] {
-  const handled = rollout.status?.handledRequest ?? {};
-  const ids = requestIdsOf(rollout);
-  return ONE_SHOT.filter((annotation) => {
-    const id = ids[requestKey(annotation)];
-    return id !== undefined && handled[requestKey(annotation)] === id;
+export function handledRequests(
+  rollout: Rollout,
+  used: ReadonlySet<RequestKey>,
+): Partial<Record<RequestKey, string>> | undefined {
+  const before = rollout.status?.handledRequest ?? {};
+  const after = setRequests(rollout).flatMap(({ key, id }) => {
+    const handled = used.has(key) ? id : before[key];
+    return handled === undefined ? [] : [[key, handled] as const];
   });
+  return after.length > 0 ? Object.fromEntries(after) : undefined;
 }
 
 /** The version that a bypass names, if it is no release yet. The request stays until a deployment uses it up. */
@@ -278,6 +268,6 @@ function recordedRequester(rollout: Rollout, part: Part): Requester | undefined 
     const pin = pinRecordOf(rollout);
     return pin && { by: pin.by, at: pin.at };
   }
-  const request = recordedRequests(rollout.metadata.annotations)[part];
-  return request && { by: request.by, at: formatTime(request.at) };
+  const record = setRequests(rollout).find(({ key }) => key === part)?.record;
+  return record && { by: record.by, at: formatTime(record.at) };
 }

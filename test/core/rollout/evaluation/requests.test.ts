@@ -1,17 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { DEPLOY_USER, FORCE_DEPLOY, REQUEST, RETRY, UNBLOCK_FAILED } from '../../../../api/annotations.ts';
-import {
-  handledRequests,
-  recordedRequests,
-  requestsOf,
-  usedAnnotations,
-} from '../../../../core/rollout/evaluation/rolloutRequests.ts';
+import { handledRequests, requestsOf, setRequests } from '../../../../core/rollout/evaluation/rolloutRequests.ts';
 import { observed } from '../observedFixture.ts';
 
 function rollout(annotations: Record<string, string>, handledRequest: Record<string, string> = {}) {
   const { rollout: base } = observed({}, { handledRequest });
   return { ...base, metadata: { ...base.metadata, annotations } };
 }
+
+const handledIn = (each: ReturnType<typeof rollout>) =>
+  setRequests(each).flatMap(({ annotation, isHandled }) => (isHandled ? [annotation] : []));
 
 const recorded = (ids: Record<string, string>) => {
   const records = Object.entries(ids).map(([key, id]) => [key, { id, by: 'alice', at: '2026-03-01T11:00:00Z' }]);
@@ -25,13 +23,13 @@ describe('one-shot requests', () => {
       { retry: 'a' },
     );
     expect(requestsOf(asked)).toMatchObject({ retry: false, forceDeploy: '1.0.0', pending: ['force-deploy'] });
-    expect(usedAnnotations(asked)).toEqual([RETRY]);
+    expect(handledIn(asked)).toEqual([RETRY]);
   });
 
   it('are new again with a new id', () => {
     const again = rollout({ [RETRY]: '', ...recorded({ retry: 'b' }) }, { retry: 'a' });
     expect(requestsOf(again).retry).toBe(true);
-    expect(usedAnnotations(again)).toEqual([]);
+    expect(handledIn(again)).toEqual([]);
   });
 
   it('act once without an id, too', () => {
@@ -40,10 +38,10 @@ describe('one-shot requests', () => {
   });
 
   it('don’t act again if an earlier commit has recorded and handled them', () => {
-    const handled = rollout({ [FORCE_DEPLOY]: '1.0.0', [REQUEST]: 'force-deploy=a' }, { 'force-deploy': 'a' });
-    expect(requestsOf(handled).pending).toEqual([]);
-    expect(usedAnnotations(handled)).toEqual([FORCE_DEPLOY]);
-    expect(handledRequests(handled, new Set())).toEqual({ 'force-deploy': 'a' });
+    const old = rollout({ [FORCE_DEPLOY]: '1.0.0', [REQUEST]: 'force-deploy=a' }, { 'force-deploy': 'a' });
+    expect(requestsOf(old).pending).toEqual([]);
+    expect(handledIn(old)).toEqual([FORCE_DEPLOY]);
+    expect(handledRequests(old, new Set())).toEqual({ 'force-deploy': 'a' });
   });
 
   it('are none if they are empty, except retry, which needs no value', () => {
@@ -62,6 +60,9 @@ describe('one-shot requests', () => {
 
   it.each(['{', 'null', '"retry"', '{"retry":1}', '{"retry":{"id":"a"}}', '{"retry":{"by":"b","at":"2026-03-01"}}'])(
     'have no record in %s, which the webhook did not write',
-    (text) => expect(recordedRequests({ [RETRY]: '', [REQUEST]: text })).toEqual({ retry: undefined }),
+    (text) =>
+      expect(setRequests(rollout({ [RETRY]: '', [REQUEST]: text }))).toMatchObject([
+        { key: 'retry', record: undefined },
+      ]),
   );
 });
