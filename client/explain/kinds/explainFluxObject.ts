@@ -6,7 +6,7 @@ import { governedKindOf } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, Gate, Rollout } from '../../../api/types.ts';
 import { isUnknownAnnotation } from '../../../core/admission/fluxWrite.ts';
-import { type ClosedGates, closedOf, closedText, reportedClosed } from '../../../core/gate/closedGates.ts';
+import { type ClosedGates, closedOf, closedText } from '../../../core/gate/closedGates.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { byRefKey, groupOf, identityOf, without } from '../../../core/kube/names.ts';
@@ -65,7 +65,8 @@ export function explainFluxObject(
     ...rollouts.flatMap((rollout) => causeIf('NotSet', notSetText(object, rollout, now))),
     ...(unreported.length > 0
       ? [notAppliedCause(name, unreported)]
-      : bindingCauses(name, binding, closed !== undefined || isReportBehind(binding, gatesByKey, now))),
+      : // Other causes are about closed Gates; and if all are open, the FluxBinding's report is some seconds old.
+        bindingCauses(name, binding, closed !== undefined || isOpen)),
     ...(earlier
       ? [{ code: earlier.reason, text: `${name} had failed before its last change: ${earlier.message}` }]
       : []),
@@ -186,14 +187,6 @@ function manualSuspensionCause({ metadata }: FluxObject, name: string): Cause {
     code: 'SuspendedByHand',
     text: `${name} was suspended manually, not by a Gate: spec.suspend is true${by}`,
   };
-}
-
-/** Whether the FluxBinding still reports Gates as closed that are open: its report comes some seconds late. */
-function isReportBehind(binding: FluxBinding | undefined, gates: ReadonlyMap<string, Gate>, now: EpochMs): boolean {
-  const reported = reportedClosed(binding?.status?.gates);
-  if (!reported || reported.limit) return false;
-  const refs = reported.gates.map(({ ref }) => ref);
-  return closedOf(evaluateGates(refs, gates, now)) === undefined;
 }
 
 /**
