@@ -2,7 +2,7 @@
 import type { Rollout } from '../../api/types.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
-import type { Application, ApplicationState, Cause, DeploymentView, Outcome, Step } from '../explain/application.ts';
+import type { Application, Cause, DeploymentView, Step } from '../explain/application.ts';
 import { isFailedObject } from '../explain/application.ts';
 import { STEP_KINDS } from '../explain/stepKinds.ts';
 
@@ -32,22 +32,16 @@ export interface Track {
 export type RowGate = Pick<Step, 'kind' | 'title' | 'state' | 'detail'>;
 
 /** An application on the board, in one row. */
-export interface Row {
+export interface Row
+  extends Pick<Application, 'namespace' | 'name' | 'title' | 'labels' | 'state' | 'headline' | 'pinned'> {
   /** The Rollout's cluster, if several are shown. */
   cluster?: string;
   /** `namespace/name`. */
   id: string;
-  namespace: string;
-  name: string;
-  title?: string;
-  labels: Record<string, string>;
-  state: ApplicationState;
-  headline: string;
-  runs?: Pick<DeploymentView, 'version' | 'outcome' | 'at'> & { endedAt?: string };
+  runs?: Pick<DeploymentView, 'version' | 'outcome' | 'at' | 'endedAt'>;
   track?: Track;
   /** The version that waits, even behind one that is rolling out. */
   waits?: string;
-  pinned?: string;
   /** The cause, and the titles of further blockers. */
   why?: string;
   /** Since when the version waits. */
@@ -57,7 +51,7 @@ export interface Row {
   /** The steps before the next deployment, without upstream Rollouts, which are in `after`. */
   gates: RowGate[];
   /** The last deployments, oldest first. */
-  strip: { id: number; version: string; outcome: Outcome; at: string }[];
+  strip: Pick<DeploymentView, 'id' | 'version' | 'outcome' | 'at'>[];
   /** Ids of the upstream Rollouts. */
   after: string[];
   /** The deployed image, `registry.example/shop/app`, and the image to which releases are copied. */

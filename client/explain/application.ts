@@ -200,8 +200,19 @@ export const STATE_ORDER: readonly ApplicationState[] = [
   'done',
 ];
 
+/** The part of an explanation that all kinds of objects have. */
+export interface Explained {
+  /** One line: `1.2.0 waits`, `closed by alice: freeze`. */
+  headline: string;
+  /** Why the object waits, is held or has failed; the first is the cause. */
+  causes: Cause[];
+  next?: Next;
+  /** Kinds that could not be read, a sentence each. */
+  unread: string[];
+}
+
 /** The explanation of a Rollout, from which the command and the page draw it. */
-export interface Application {
+export interface Application extends Explained {
   namespace: string;
   name: string;
   uid?: string;
@@ -212,8 +223,6 @@ export interface Application {
   description?: string;
   source?: string;
   state: ApplicationState;
-  /** One line: `1.2.0 waits`. */
-  headline: string;
   /** The newest deployment. */
   runs?: DeploymentView;
   waiting?: WaitingVersion;
@@ -223,13 +232,8 @@ export interface Application {
   /** The user who pinned it, or removed the last pin. */
   pin?: PinView;
   steps: Step[];
-  next?: Next;
-  /** Why the version waits or the deployment does not continue; the first is the cause. */
-  causes: Cause[];
   /** Deployments, newest first. */
   history: DeploymentView[];
-  /** Kinds that could not be read, a sentence each. */
-  unread: string[];
   /** The number of known releases. */
   releases: number;
 }

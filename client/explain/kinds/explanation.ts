@@ -1,6 +1,6 @@
 /** The explanation of an object of any kind: the causes, what happens automatically, and what a user can do. */
 import type { Action } from '../../actions/action.ts';
-import { type Application, type Cause, type Next, type ObjectRef, objectRef } from '../application.ts';
+import { type Application, type Explained, type ObjectRef, objectRef } from '../application.ts';
 import { STEP_KINDS } from '../stepKinds.ts';
 
 /**
@@ -10,17 +10,11 @@ import { STEP_KINDS } from '../stepKinds.ts';
 export type ExplainedState = 'free' | 'held' | 'underWay' | 'failed';
 
 /** Why an object waits or is held, what happens next, and what releases it. */
-export interface Explanation {
+export interface Explanation extends Explained {
   object: ObjectRef;
-  /** One line: `closed by alice: freeze`. */
-  headline: string;
   /** For a Gate or a budget: `held` if it holds something. */
   state: ExplainedState;
-  causes: Cause[];
-  next?: Next;
   actions: Action[];
-  /** Kinds that could not be read, a sentence each. */
-  unread: string[];
 }
 
 export function explanationOf(app: Application, actions: Action[]): Explanation {
