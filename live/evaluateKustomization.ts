@@ -17,7 +17,7 @@ import {
   type Read,
 } from '../core/health/inventoryReads.ts';
 import { ownHealth, returnsToVersion, verdictWith } from '../core/health/kustomization.ts';
-import { gracePeriod, kustomizationRef } from '../core/health/kustomizationCheck.ts';
+import { allowedKustomizationRef, gracePeriod } from '../core/health/kustomizationCheck.ts';
 import { relatedObjectOf } from '../core/health/objects/behindSource.ts';
 import type { HealthContext } from '../core/health/objects/healthContext.ts';
 import type { InventoryResource } from '../core/health/objects/inventory.ts';
@@ -55,7 +55,7 @@ export async function evaluateKustomization(
   call: HookCall,
 ): Promise<Verdict> {
   const { cluster, access, now, settings } = call;
-  const ref = kustomizationRef(healthCheck, settings.noCrossNamespaceRefs);
+  const ref = allowedKustomizationRef(healthCheck, settings);
   if ('problem' in ref) return { health: 'Unhealthy', message: ref.problem };
   const { namespace: home = '' } = healthCheck.metadata;
   const read = await readKustomization(cluster, ref);

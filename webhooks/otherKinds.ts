@@ -3,7 +3,7 @@ import type { Budget, HealthCheck } from '../api/types.ts';
 import { continueProblem, recordContinue } from '../core/budget/continueRequest.ts';
 import { scheduleWarnings } from '../core/calendar/calendarRules.ts';
 import { type Schedule, scheduleProblems } from '../core/calendar/schedulePlan.ts';
-import { KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/kustomizationCheck.ts';
+import { forbiddenProblem, KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/kustomizationCheck.ts';
 import { newProblems, problemText } from '../core/kube/fieldProblem.ts';
 import { type AdmissionHandler, allowed, denied, titleOf, versionsOf } from './response.ts';
 
@@ -45,7 +45,6 @@ export const validateHealthCheck: AdmissionHandler = async (request, { settings 
 
 /** Why a reference that is valid otherwise is not allowed to name another namespace; undefined if it doesn't. */
 function forbiddenReference(check: HealthCheck): string | undefined {
-  if ('problem' in kustomizationRef(check, false)) return undefined;
-  const ref = kustomizationRef(check, true);
-  return 'problem' in ref ? ref.problem : undefined;
+  const ref = kustomizationRef(check);
+  return 'problem' in ref ? undefined : forbiddenProblem(ref, check);
 }

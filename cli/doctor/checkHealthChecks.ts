@@ -28,7 +28,7 @@ export const checkHealthChecks: Check = async (inputs) => {
 
 async function inventoryChecks(checks: readonly HealthCheck[], inputs: CheckInputs): Promise<Finding[]> {
   const refs = checks.flatMap((check) => {
-    const ref = check.spec?.class === KUSTOMIZATION_CLASS ? kustomizationRef(check, false) : undefined;
+    const ref = check.spec?.class === KUSTOMIZATION_CLASS ? kustomizationRef(check) : undefined;
     return ref && !('problem' in ref) ? [{ check, ref }] : [];
   });
   if (refs.length === 0) return [];

@@ -131,7 +131,7 @@ export function absentFindings(of: ReferringObjects): Finding[] {
       checks?.filter(({ spec }) => spec?.class === KUSTOMIZATION_CLASS),
       kustomizations,
       (check) => {
-        const ref = kustomizationRef(check, false);
+        const ref = kustomizationRef(check);
         return 'problem' in ref ? [] : ref;
       },
       ({ by, ref }) => [

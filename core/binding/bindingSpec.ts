@@ -38,7 +38,7 @@ export function makeBinding(
   object: FluxObject,
   { gates, problems: gateProblems }: BindingGates,
   before: FluxBinding | undefined,
-  mayRequest = true,
+  mayRequest: boolean,
 ): FluxBinding | undefined {
   const { fields: own, tracks, problems: fieldProblems } = managedFieldsOf(object);
   const fields = tracks === undefined ? own : [{ rollout: tracks }];

@@ -6,6 +6,7 @@ import {
 } from '../../api/annotations.ts';
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { Settings } from '../../api/ports.ts';
 import type { HealthCheck } from '../../api/types.ts';
 import { conditionsOf } from '../kstatus/fields.ts';
 import { parseDuration } from '../kube/duration.ts';
@@ -19,19 +20,24 @@ export const KUSTOMIZATION_CLASS = 'kustomization';
 const DEFAULT_INTERVAL_MS = 30_000;
 const MIN_INTERVAL_MS = 5_000;
 
-/** The `name` or `namespace/name` in the annotation, or its problem in the Go controller's words. */
-export function kustomizationRef(
+/** The reference in the annotation, or why it is invalid or forbidden. */
+export function allowedKustomizationRef(
   healthCheck: HealthCheck,
-  noCrossNamespaceRefs: boolean,
+  { noCrossNamespaceRefs }: Pick<Settings, 'noCrossNamespaceRefs'>,
 ): NamespacedName | { problem: string } {
-  const ref = annotatedRef(healthCheck);
-  if (!noCrossNamespaceRefs || 'problem' in ref || ref.namespace === healthCheck.metadata.namespace) return ref;
-  return {
-    problem: `Kustomization '${ref.namespace}/${ref.name}' is in another namespace, which this installation forbids`,
-  };
+  const ref = kustomizationRef(healthCheck);
+  const problem = noCrossNamespaceRefs && 'name' in ref && forbiddenProblem(ref, healthCheck);
+  return problem ? { problem } : ref;
 }
 
-function annotatedRef(healthCheck: HealthCheck): NamespacedName | { problem: string } {
+/** Why the reference is forbidden where references to other namespaces are; undefined if it isn't. */
+export function forbiddenProblem({ namespace, name }: NamespacedName, { metadata }: HealthCheck): string | undefined {
+  if (namespace === metadata.namespace) return undefined;
+  return `Kustomization '${namespace}/${name}' is in another namespace, which this installation forbids`;
+}
+
+/** The `name` or `namespace/name` in the annotation, or its problem in the Go controller's words. */
+export function kustomizationRef(healthCheck: HealthCheck): NamespacedName | { problem: string } {
   const { annotations, namespace = '' } = healthCheck.metadata;
   if (!annotations) return { problem: 'no annotations found on HealthCheck' };
   const text = annotations[HEALTHCHECK_KUSTOMIZATION];

@@ -93,12 +93,12 @@ function copyEvents(
 /** The Events of changed conditions, except DeploymentBlocked: see `blockEvents`. */
 const CHANGE_EVENTS: readonly [type: string, eventOf: (condition: Condition) => NewEvent | undefined][] = [
   [GATES_PASSING, (gates) => eventOf(gates.status === 'True' ? 'Normal' : 'Warning', gates)],
-  [WAITING_FOR_ROLLOUT_GATES, (waits) => waitEvent(waits, true)],
+  [WAITING_FOR_ROLLOUT_GATES, waitEvent],
   // A wait that Ready repeats has an Event of its own condition.
   [READY, (ready) => (isTemporary(ready) && !READY_REASONS.includes(ready.reason) ? readyEvent(ready) : undefined)],
-  [WAITING_FOR_ROLLOUTS, (order) => waitEvent(order, order.reason === 'NotSucceeded', ['NotSucceeded'])],
+  [WAITING_FOR_ROLLOUTS, waitEvent],
   // The budget itself reports a version that it blocks, once for all waiting Rollouts.
-  [WAITING_FOR_BUDGET, (budget) => waitEvent(budget, budget.reason === 'NoSlot', ['NoSlot', 'VersionBlocked'])],
+  [WAITING_FOR_BUDGET, waitEvent],
 ];
 
 function conditionEvents(
@@ -117,12 +117,14 @@ function conditionEvents(
   return isNew ? [...events, ...blockEvents(evaluation, waits)] : events;
 }
 
-/**
- * @param isNormal whether the wait ends by itself
- * @param quiet the reasons for which no notification is sent
- */
-function waitEvent({ type, reason, message }: Condition, isNormal: boolean, quiet: readonly string[] = []): NewEvent {
-  return { type: isNormal ? 'Normal' : 'Warning', reason: type, message, quiet: quiet.includes(reason) };
+/** The reasons of waits that end by themselves. */
+const NORMAL_WAITS: readonly string[] = ['RolloutGatesBlocking', 'NotSucceeded', 'NoSlot'];
+/** The reasons of waits for which no notification is sent. */
+const QUIET_WAITS: readonly string[] = ['NotSucceeded', 'NoSlot', 'VersionBlocked'];
+
+function waitEvent({ type, reason, message }: Condition): NewEvent {
+  const isNormal = NORMAL_WAITS.includes(reason);
+  return { type: isNormal ? 'Normal' : 'Warning', reason: type, message, quiet: QUIET_WAITS.includes(reason) };
 }
 
 /** The Event for Ready. Without releases Ready has the Go controller's reason, which reads like success. */

@@ -17,10 +17,10 @@ import { type HealthStatus, resetStatus, statusAfter, type Verdict } from '../..
 import { jobTemplateOf } from '../../core/health/job/checkJob.ts';
 import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/knownHealth.ts';
 import {
+  allowedKustomizationRef,
   isAtRest,
   isJustReconciling,
   KUSTOMIZATION_CLASS,
-  kustomizationRef,
   longestUnseen,
   msUntilEvaluation,
   requeueInterval,
@@ -56,9 +56,7 @@ export const healthCheckHook: DecoratorHook<HealthCheck> = {
     // Only triggers a sync: the annotation may change without a new customize call, so the sync reads what it names
     // now. A rule for a kind that isn't installed would stop the sync of this HealthCheck.
     const ref =
-      healthCheck.spec?.class === KUSTOMIZATION_CLASS
-        ? kustomizationRef(healthCheck, call.settings.noCrossNamespaceRefs)
-        : undefined;
+      healthCheck.spec?.class === KUSTOMIZATION_CLASS ? allowedKustomizationRef(healthCheck, call.settings) : undefined;
     if (ref && 'name' in ref && (await call.cluster.serves(KUSTOMIZATIONS))) {
       rules.push({ ...KUSTOMIZATIONS, namespace: ref.namespace, names: [ref.name] });
     }
@@ -166,7 +164,7 @@ function relatedKustomization(
   { related }: DecoratorRequest<HealthCheck>,
   { settings }: HookCall,
 ): Kustomization | undefined {
-  const ref = kustomizationRef(healthCheck, settings.noCrossNamespaceRefs);
+  const ref = allowedKustomizationRef(healthCheck, settings);
   return 'problem' in ref ? undefined : objectAt<Kustomization>(related, KINDS.Kustomization, ref.namespace, ref.name);
 }
 

@@ -18,7 +18,7 @@ it('a revision beyond the limit is no proof, and is not copied', () => {
   const deployed = deployment('my-app', 1, '1.0.0');
   const source = ociRepository({ tag: '1.0.0' }, { deployed });
   source.status = { observedGeneration: 3, artifact: { revision: `1.0.0@${HUGE}` } };
-  const binding = makeBinding(source, gates, undefined)!;
+  const binding = makeBinding(source, gates, undefined, false)!;
   expect(size(binding)).toBeLessThan(2000);
   expect(binding.spec?.observed?.fetched).toBeUndefined();
   const head = { rollout: 'my-app', id: 1, version: '1.0.0', uid: 'uid-my-app' };
@@ -27,7 +27,7 @@ it('a revision beyond the limit is no proof, and is not copied', () => {
 
 it('a source with a name that nothing can have is not copied', () => {
   const object = kustomization({ spec: { sourceRef: { kind: 'GitRepository', name: HUGE } } });
-  expect(size(makeBinding(object, gates, undefined))).toBeLessThan(2000);
+  expect(size(makeBinding(object, gates, undefined, false))).toBeLessThan(2000);
 });
 
 it('an object with more marked variables than the limit counts as held, with the cause', () => {
@@ -39,5 +39,5 @@ it('an object with more marked variables than the limit counts as held, with the
   expect(managedFieldsOf(object).fields).toHaveLength(LIMITS.managedFields);
   expect(closedText(evaluateObjectGates(object, context).closed!)).toContain(`${LIMITS.managedFields} variables`);
   expect(limitDenial(object, undefined)?.text).toContain(`${LIMITS.managedFields} variables`);
-  expect(size(makeBinding(object, gates, undefined))).toBeLessThan(100_000);
+  expect(size(makeBinding(object, gates, undefined, false))).toBeLessThan(100_000);
 });

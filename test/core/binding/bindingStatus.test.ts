@@ -245,7 +245,10 @@ const followers = [
 
 function bound(object: FluxObject, row?: Partial<Row>): FluxBinding {
   const gates = (row?.gates ?? []).map(({ namespace, name }) => ({ namespace, gate: name }));
-  return { ...makeBinding(object, { gates, problems: [] }, undefined)!, ...(row?.before && { status: row.before }) };
+  return {
+    ...makeBinding(object, { gates, problems: [] }, undefined, false)!,
+    ...(row?.before && { status: row.before }),
+  };
 }
 
 describe('spec of a FluxBinding', () => {
