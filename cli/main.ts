@@ -2,7 +2,7 @@
 import './node20.ts';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { EXIT } from '../connection/kube/problem.ts';
+import { EXIT } from '../client/problem.ts';
 import { ownFile } from './files.ts';
 import { COMPLETE, run } from './runCommand.ts';
 

@@ -1,6 +1,6 @@
 /** Parses the command line. All commands are listed by name; only the called one is loaded. */
 import { Command, CommanderError, Option } from 'commander';
-import { EXIT } from '../connection/kube/problem.ts';
+import { EXIT } from '../client/problem.ts';
 import { firstFew } from '../core/text/firstFew.ts';
 import {
   COMMON_EXIT_CODES,

@@ -1,9 +1,9 @@
 /** Runs the program, from the arguments to the exit code. All inputs and outputs are parameters. */
 import type { EpochMs } from '../api/kubernetes.ts';
+import { EXIT, Problem } from '../client/problem.ts';
 import type { ClusterNames } from '../connection/kube/apiProblems.ts';
 import type { Cluster } from '../connection/kube/cluster.ts';
 import type { ConnectionFlags } from '../connection/kube/kubeconfig.ts';
-import { EXIT, Problem } from '../connection/kube/problem.ts';
 import { parseDuration } from '../core/kube/duration.ts';
 import type { CommandDefinition, Context, Invocation } from './command/command.ts';
 import { commandFirst, createProgram, exitCodeOf, usageHint } from './program.ts';

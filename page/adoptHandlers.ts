@@ -14,14 +14,14 @@ import {
 } from '../client/board/adoptViews.ts';
 import type { Answer, Rights } from '../client/board/pageMessages.ts';
 import type { Right } from '../client/explain/application.ts';
+import { Problem } from '../client/problem.ts';
 import { isApiError, type KubeClient } from '../connection/kube/kubeClient.ts';
 import { additionLines, annotationLines, PLAIN_STYLE } from '../connection/kube/objectText.ts';
-import { Problem } from '../connection/kube/problem.ts';
 import { makeWrite, type Sent } from '../connection/kube/sent.ts';
+import { makeAdoption, readAdoptionContext } from '../connection/makeAdoption.ts';
 import { listInAnyVersion } from '../connection/read/namedObjects.ts';
 import { pluralOf } from '../core/text/count.ts';
 import { failedAnswer } from './handlers.ts';
-import { makeAdoption, readAdoptionContext } from './makeAdoption.ts';
 
 /** The most objects that are listed; further ones are only counted. */
 const MAX_LISTED = 1000;
@@ -45,11 +45,10 @@ interface AdoptOptions {
 }
 
 export function createAdoptHandlers({ client, namespace, fallback, rollouts, rightsOf }: AdoptOptions): AdoptHandlers {
-  const readAdoption = async ({ kind, choices, ...ref }: AdoptRequest) => {
+  const readAdoption = async ({ kind, choices: _, ...ref }: AdoptRequest) => {
     const object = await client.get<FluxObject>({ ...resourceOf(KINDS[kind]), ...ref });
     if (!object) throw new Problem(`There is no ${kind} '${ref.name}' in namespace '${ref.namespace}'.`);
-    const related = await readAdoptionContext(client, object);
-    return { object, related, adoption: adopt(object, related, choices) };
+    return { object, related: await readAdoptionContext(client, object) };
   };
   return {
     async list() {
@@ -77,29 +76,28 @@ export function createAdoptHandlers({ client, namespace, fallback, rollouts, rig
       return { objects: unbound.slice(0, MAX_LISTED), count: unbound.length, unread };
     },
     async preview(requested) {
-      const read = await readAdoption(requested).catch((error) => {
-        if (error instanceof Problem || isApiError(error)) return error.message;
-        throw error;
-      });
-      if (typeof read === 'string') return { policies: [], variables: [], problem: read, rights: {} };
-      const { object, related, adoption } = read;
-      const { substitute = {} } = (object.spec?.postBuild ?? {}) as { substitute?: Record<string, string> };
-      const may = {
-        policies: related.policies.map(({ metadata }) => metadata.name ?? ''),
-        variables: Object.keys(substitute),
-      };
-      if ('problem' in adoption) return { ...may, problem: adoption.problem, rights: {} };
-      const plan = await planOf(object, adoption, requested);
-      return { ...may, plan, rights: await rightsOf(plan.needs) };
+      const may: Pick<AdoptPreview, 'policies' | 'variables'> = { policies: [], variables: [] };
+      try {
+        const { object, related } = await readAdoption(requested);
+        const { substitute = {} } = (object.spec?.postBuild ?? {}) as { substitute?: Record<string, string> };
+        may.policies = related.policies.map(({ metadata }) => metadata.name ?? '');
+        may.variables = Object.keys(substitute);
+        const plan = await planOf(object, adopt(object, related, requested.choices), requested);
+        return { ...may, plan, rights: await rightsOf(plan.needs) };
+      } catch (error) {
+        if (!(error instanceof Problem) && !isApiError(error)) throw error;
+        return { ...may, problem: error.message, rights: {} };
+      }
     },
     async make(requested, agreed) {
-      const { object, adoption } = await readAdoption(requested);
-      if ('problem' in adoption) return failedAnswer(new Problem(adoption.problem));
-      if ((await diffOf(object, adoption)) !== agreed)
-        return failedAnswer(
-          new Problem('The plan has changed since it was shown. Nothing was written: check it again.'),
-        );
-      return makeWrites(client, { object, adoption });
+      try {
+        const { object, related } = await readAdoption(requested);
+        const adoption = adopt(object, related, requested.choices);
+        if ((await diffOf(object, adoption)) === agreed) return await makeWrites(client, { object, adoption });
+        throw new Problem('The plan has changed since it was shown. Nothing was written: check it again.');
+      } catch (error) {
+        return failedAnswer(error);
+      }
     },
   };
 }

@@ -18,10 +18,10 @@ import type { Answer, ApplicationPageData, ObjectPageData, Preview, Rights } fro
 import type { Right } from '../client/explain/application.ts';
 import { approvalViews } from '../client/explain/approvalViews.ts';
 import { type ObjectDetails, objectDetails } from '../client/explain/objectDetails.ts';
+import { Problem } from '../client/problem.ts';
 import { messageOf } from '../connection/kube/apiProblems.ts';
 import { isApiError, type KubeClient, reviewRights, unlessRefused } from '../connection/kube/kubeClient.ts';
 import { withoutManagedFields, yamlText } from '../connection/kube/objectText.ts';
-import { Problem } from '../connection/kube/problem.ts';
 import { makeWrite } from '../connection/kube/sent.ts';
 import { explainObject } from '../connection/read/explained.ts';
 import { readSelected } from '../connection/read/heldObjects.ts';

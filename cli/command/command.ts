@@ -1,9 +1,9 @@
 /** The parts of a command, and its context. The commands are in cli/commands, listed in cli/commands/index.ts. */
 import type { KindName } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
+import { EXIT } from '../../client/problem.ts';
 import type { Cluster } from '../../connection/kube/cluster.ts';
 import type { ConnectionFlags } from '../../connection/kube/kubeconfig.ts';
-import { EXIT } from '../../connection/kube/problem.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** The values that a shell may complete. */

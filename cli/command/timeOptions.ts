@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { parseSpan, parseWhen, SPAN_FORMS, TIME_FORMS } from '../../client/actions/userInput.ts';
 import type { ClosedSpan } from '../../client/actions/writes/gateWrites.ts';
-import { EXIT, Problem } from '../../connection/kube/problem.ts';
+import { EXIT, Problem } from '../../client/problem.ts';
 import type { Context } from './command.ts';
 
 /** The time of an option, the next one after `from` or now. @throws Problem for another text */

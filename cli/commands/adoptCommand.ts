@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { FluxObject } from '../../api/flux.ts';
 import { DEFAULT_BAKE } from '../../client/actions/writes/adoptedBake.ts';
 import { type Adoption, adopt, boundObject, newObjects } from '../../client/actions/writes/adoption.ts';
+import { EXIT, Problem } from '../../client/problem.ts';
 import type { Cluster } from '../../connection/kube/cluster.ts';
 import {
   additionLines,
@@ -11,11 +12,10 @@ import {
   structuredText,
   yamlText,
 } from '../../connection/kube/objectText.ts';
-import { EXIT, Problem } from '../../connection/kube/problem.ts';
+import { makeAdoption, readAdoptionContext } from '../../connection/makeAdoption.ts';
 import { readTarget } from '../../connection/read/namedObjects.ts';
 import { isObjectName } from '../../core/kube/names.ts';
 import { withCommands, withFullStop } from '../../core/text/commands.ts';
-import { makeAdoption, readAdoptionContext } from '../../page/makeAdoption.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { DRY_RUN, outputOption, SHOW_KUBECTL, YES } from '../command/options.ts';
 import { forSameCluster } from '../command/sameCluster.ts';
@@ -80,7 +80,6 @@ The command finds the version in spec.postBuild.substitute or spec.ref.tag, and 
     const { policy, variable, rollout, runs, bakeTime, deployTimeout } = options;
     const noBake = options.bake === false || undefined;
     const adoption = adopt(object, related, { policy, variable, rollout, runs, bakeTime, deployTimeout, noBake });
-    if ('problem' in adoption) throw new Problem(adoption.problem);
     if (options.out) await writeFiles(context, object, adoption, options.out);
     else if (options.apply) await apply(context, invocation, cluster, { object, adoption });
     else await showPlan(context, object, adoption, options.output);

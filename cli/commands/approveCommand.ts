@@ -7,9 +7,9 @@ import { badRequest, noChange, type PlannedWrite } from '../../client/actions/wr
 import { holdsVersion, rejectByNewGate, scheduleOf } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { unknownText } from '../../client/actions/writes/rolloutWrites.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
+import { EXIT, Problem } from '../../client/problem.ts';
 import type { Cluster } from '../../connection/kube/cluster.ts';
 import { type KubeClient, unlessRefused } from '../../connection/kube/kubeClient.ts';
-import { EXIT, Problem } from '../../connection/kube/problem.ts';
 import {
   isGate,
   type ParsedName,

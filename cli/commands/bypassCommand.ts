@@ -3,7 +3,7 @@ import { GOVERNED_KINDS } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
 import { badRequest, type PlannedWrite, type WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
 import { rolloutCommand } from '../../client/actions/writes/rolloutWrites.ts';
-import { EXIT, Problem } from '../../connection/kube/problem.ts';
+import { EXIT, Problem } from '../../client/problem.ts';
 import { makeWrite } from '../../connection/kube/sent.ts';
 import { kindRow, readRollout, readTarget } from '../../connection/read/namedObjects.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';

@@ -1,4 +1,4 @@
-import { EXIT, Problem } from '../../connection/kube/problem.ts';
+import { EXIT, Problem } from '../../client/problem.ts';
 import type { CommandDefinition } from '../command/command.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;

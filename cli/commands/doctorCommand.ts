@@ -1,6 +1,6 @@
+import { EXIT } from '../../client/problem.ts';
 import { isApiError } from '../../connection/kube/kubeClient.ts';
 import { structuredText } from '../../connection/kube/objectText.ts';
-import { EXIT } from '../../connection/kube/problem.ts';
 import { countOf } from '../../core/text/count.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { outputOption } from '../command/options.ts';

@@ -9,9 +9,9 @@ import {
   type Selects,
 } from '../../client/actions/writes/freeze.ts';
 import { PROGRAM_WORD, type WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
+import { EXIT, Problem } from '../../client/problem.ts';
 import { rolesText } from '../../connection/kube/apiProblems.ts';
 import { type KubeClient, reviewRights, unlessRefused } from '../../connection/kube/kubeClient.ts';
-import { EXIT, Problem } from '../../connection/kube/problem.ts';
 import { freezeConcerns, heldText, readSelected } from '../../connection/read/heldObjects.ts';
 import { parseName, readNamed } from '../../connection/read/namedObjects.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';

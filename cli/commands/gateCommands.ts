@@ -7,9 +7,9 @@ import { type ClosedSpan, isTimed } from '../../client/actions/writes/gateWrites
 import { badRequest, PROGRAM_WORD } from '../../client/actions/writes/plannedWrite.ts';
 import { closeByNewGate, UNTIMED } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { gateText } from '../../client/explain/gateText.ts';
+import { Problem } from '../../client/problem.ts';
 import type { Cluster } from '../../connection/kube/cluster.ts';
 import { unlessRefused } from '../../connection/kube/kubeClient.ts';
-import { Problem } from '../../connection/kube/problem.ts';
 import { type ParsedName, parseName, readAnyGate, readNamed, readRollout } from '../../connection/read/namedObjects.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';

@@ -1,6 +1,6 @@
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { GOALS, type Goal, progressTo } from '../../client/explain/rollout/reached.ts';
-import { EXIT, Problem } from '../../connection/kube/problem.ts';
+import { EXIT, Problem } from '../../client/problem.ts';
 import { readRollout } from '../../connection/read/namedObjects.ts';
 import { readRelated } from '../../connection/read/readRelated.ts';
 import type { CommandDefinition } from '../command/command.ts';

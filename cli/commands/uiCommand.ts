@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { EXIT, Problem } from '../../client/problem.ts';
 import type { Cluster } from '../../connection/kube/cluster.ts';
 import type { KubeClient } from '../../connection/kube/kubeClient.ts';
-import { EXIT, Problem } from '../../connection/kube/problem.ts';
 import { type Assets, typeOf } from '../../page/assets.ts';
 import { openPage } from '../../page/local.ts';
 import type { CommandDefinition } from '../command/command.ts';

@@ -1,6 +1,6 @@
 /** The terminal of a command: its streams, width and colors, and questions to the user. */
 import type { Writable } from 'node:stream';
-import { EXIT, Problem } from '../../connection/kube/problem.ts';
+import { EXIT, Problem } from '../../client/problem.ts';
 import { createPaint, type Paint, safeLine, safeText } from './safe.ts';
 
 export interface Terminal {

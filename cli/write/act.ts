@@ -6,7 +6,7 @@ import { writeOf } from '../../client/actions/table.ts';
 import { continueProgress } from '../../client/actions/writes/budgetWrites.ts';
 import { reconcileProgress } from '../../client/actions/writes/fluxObjectWrites.ts';
 import { isRequest, type PlannedWrite, type WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
-import { EXIT } from '../../connection/kube/problem.ts';
+import { EXIT } from '../../client/problem.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import type { Context, Invocation } from '../command/command.ts';
 import { awaitGate } from './awaitGate.ts';

@@ -1,6 +1,6 @@
 /** The user's choice between several objects. */
 
-import { Problem } from '../../connection/kube/problem.ts';
+import { Problem } from '../../client/problem.ts';
 import { oneLine } from '../../core/text/oneLine.ts';
 import type { Context } from '../command/command.ts';
 

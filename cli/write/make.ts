@@ -1,9 +1,9 @@
 /** Makes a write: asks for confirmation if needed, sends it, and prints the API server's answer. */
 import type { AnyObject } from '../../api/kubernetes.ts';
 import { kubectlOf, type PlannedWrite, type WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
+import { EXIT, Problem } from '../../client/problem.ts';
 import { isApiError } from '../../connection/kube/kubeClient.ts';
 import { structuredText, withoutManagedFields } from '../../connection/kube/objectText.ts';
-import { EXIT, Problem } from '../../connection/kube/problem.ts';
 import { makeWrite } from '../../connection/kube/sent.ts';
 import type { Context, Invocation } from '../command/command.ts';
 import { forSameCluster } from '../command/sameCluster.ts';

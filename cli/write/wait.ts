@@ -7,8 +7,8 @@ import { objectTitle, type Progress } from '../../client/actions/writes/plannedW
 import type { Application } from '../../client/explain/application.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { type GoalProgress, progressSince, type SinceRequest } from '../../client/explain/rollout/reached.ts';
+import { EXIT, Problem } from '../../client/problem.ts';
 import type { Cluster } from '../../connection/kube/cluster.ts';
-import { EXIT, Problem } from '../../connection/kube/problem.ts';
 import { Live } from '../../connection/read/live.ts';
 import { readNamed } from '../../connection/read/namedObjects.ts';
 import { parseDuration } from '../../core/kube/duration.ts';

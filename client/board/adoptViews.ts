@@ -12,6 +12,7 @@ import { type Adoption, adopt, type Choices, imagesOf } from '../actions/writes/
 import { FIELD_MANAGER, objectTitle } from '../actions/writes/plannedWrite.ts';
 import type { Right } from '../explain/application.ts';
 import { byNamespace } from '../explain/related.ts';
+import { Problem } from '../problem.ts';
 import type { Rights } from './pageMessages.ts';
 
 type AdoptedKind = Adoption['object']['kind'];
@@ -81,19 +82,19 @@ export function unboundObjects(objects: readonly FluxObject[], related: ClusterA
     .map((object): UnboundObject => {
       const ref = identityOf(object);
       if (object.kind === KINDS.HelmRelease.kind) return unboundHelmRelease(object, sources);
-      const plan = adopt(
-        object,
-        {
-          policies: policies.get(ref.namespace) ?? [],
-          images: imagesOf(repositories.get(ref.namespace) ?? []),
-          rollouts: rollouts.get(ref.namespace) ?? [],
-        },
-        {},
-      );
       const kind = object.kind as AdoptedKind;
-      return 'problem' in plan
-        ? { kind, ...ref, problem: plan.problem }
-        : { kind, ...ref, found: { version: plan.version, rollout: plan.rolloutName } };
+      const own = {
+        policies: policies.get(ref.namespace) ?? [],
+        images: imagesOf(repositories.get(ref.namespace) ?? []),
+        rollouts: rollouts.get(ref.namespace) ?? [],
+      };
+      try {
+        const { version, rolloutName } = adopt(object, own, {});
+        return { kind, ...ref, found: { version, rollout: rolloutName } };
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        return { kind, ...ref, problem: error.message };
+      }
     });
   return found.sort(
     (a, b) =>

@@ -1,10 +1,10 @@
 /** Errors of the API server and of the connection to it, as one sentence with the next step. */
 import { KINDS } from '../../api/kinds.ts';
 import { PROGRAM } from '../../client/actions/writes/plannedWrite.ts';
+import { EXIT, Problem } from '../../client/problem.ts';
 import { withCommands, withFullStop } from '../../core/text/commands.ts';
 import { ApiError } from './kubeClient.ts';
 import type { Selected } from './kubeconfig.ts';
-import { EXIT, Problem } from './problem.ts';
 
 /** The names of a cluster and its user in messages. */
 export type ClusterNames = Pick<Selected, 'server' | 'context' | 'user'>;

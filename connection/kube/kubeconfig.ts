@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
+import { Problem } from '../../client/problem.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
-import { Problem } from './problem.ts';
 
 /** The flags that choose a cluster, with kubectl's names. */
 export interface ConnectionFlags {

@@ -9,8 +9,8 @@ import {
   type PlannedWrite,
   type WriteRequest,
 } from '../../client/actions/writes/plannedWrite.ts';
+import { Problem } from '../../client/problem.ts';
 import { isApiError, type KubeClient } from './kubeClient.ts';
-import { Problem } from './problem.ts';
 
 /** The most attempts of a write that conflicts with writes of other clients; further conflicts mean a loop. */
 const MAX_ATTEMPTS = 5;

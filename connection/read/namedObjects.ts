@@ -3,11 +3,11 @@ import type { ImagePolicy } from '../../api/flux.ts';
 import { GATES, KINDS, type KindName, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { AnyObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import { EXIT, Problem } from '../../client/problem.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { type Collection, type KubeClient, type ListSelectors, unlessRefused } from '../kube/kubeClient.ts';
-import { EXIT, Problem } from '../kube/problem.ts';
 
 /** Short names of kinds. */
 const SHORT_NAMES: Record<string, KindName> = {

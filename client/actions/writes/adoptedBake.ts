@@ -13,6 +13,7 @@ import { identityOf, labelValue } from '../../../core/kube/names.ts';
 import type { TextWithCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { shell } from '../../../core/text/shell.ts';
+import { Problem } from '../../problem.ts';
 import { objectTitle } from './plannedWrite.ts';
 
 /** The user's choices for the bake. */
@@ -28,15 +29,14 @@ export const DEFAULT_BAKE = { bakeTime: '10m', deployTimeout: '30m' } as const;
 /** The times of a Rollout's bake; empty without one. */
 export type BakeTimes = Partial<Record<keyof typeof DEFAULT_BAKE, string>>;
 
-/** The fields `bakeTime` and `deployTimeout` of a new Rollout, or the problem of the user's choices. */
-export function bakeOf({ bakeTime, deployTimeout, noBake }: BakeChoices): BakeTimes | { problem: string } {
+/** The fields `bakeTime` and `deployTimeout` of a new Rollout, @throws Problem for invalid choices. */
+export function bakeOf({ bakeTime, deployTimeout, noBake }: BakeChoices): BakeTimes {
   const requested = { '--bake-time': bakeTime, '--deploy-timeout': deployTimeout };
   for (const [flag, text] of Object.entries(requested)) {
     if (text === undefined) continue;
-    if (noBake) return { problem: '--no-bake excludes --bake-time and --deploy-timeout.' };
-    if (!parseDuration(text)) {
-      return { problem: `'${text.slice(0, 50)}' is not a duration for ${flag}: write 90s, 10m or 1h30m.` };
-    }
+    if (noBake) throw new Problem('--no-bake excludes --bake-time and --deploy-timeout.');
+    if (!parseDuration(text))
+      throw new Problem(`'${text.slice(0, 50)}' is not a duration for ${flag}: write 90s, 10m or 1h30m.`);
   }
   return noBake
     ? {}

@@ -15,6 +15,7 @@ import { latestOf, policyRef } from '../../../core/policy/imagePolicy.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
 import { type CommandLine, type TextWithCommands, withCommands } from '../../../core/text/commands.ts';
 import { quote, shell } from '../../../core/text/shell.ts';
+import { Problem } from '../../problem.ts';
 import {
   type ApplierHealth,
   type BakeChoices,
@@ -82,15 +83,13 @@ export function imagesOf(repositories: readonly ImageRepository[]): Map<string, 
   return new Map(repositories.map(({ metadata, spec }) => [metadata.name ?? '', spec?.image ?? '']));
 }
 
-/** The plan to adopt an object, or the problem that prevents it. */
-export function adopt(object: FluxObject, related: AdoptionContext, choices: Choices): Adoption | { problem: string } {
+/** The plan to adopt an object. @throws Problem if it can't be adopted */
+export function adopt(object: FluxObject, related: AdoptionContext, choices: Choices): Adoption {
   const kind = object.kind as Adoption['object']['kind'];
   const ref = identityOf(object);
   const title = objectTitle(kind, ref);
   const bake = bakeOf(choices);
-  if ('problem' in bake) return bake;
   const fields = fieldsOf(object, choices);
-  if ('problem' in fields) return fields;
   const matched = fields.flatMap((field) => {
     const policies = policiesOf(object, field, related, choices);
     return policies.length > 0 ? [{ field, policies }] : [];
@@ -99,18 +98,18 @@ export function adopt(object: FluxObject, related: AdoptionContext, choices: Cho
   if (!only) {
     const known = related.policies.map(({ metadata }) => metadata.name).join(', ') || 'none';
     const values = fields.map(({ variable, value }) => `${variable ?? 'spec.ref.tag'}: ${value}`).join(', ');
-    return {
-      problem: `No ImagePolicy of namespace ${ref.namespace} selects the version of ${title} (${values}): name one with --policy (existing: ${known}).`,
-    };
+    throw new Problem(
+      `No ImagePolicy of namespace ${ref.namespace} selects the version of ${title} (${values}): name one with --policy (existing: ${known}).`,
+    );
   }
   if (others.length > 0) {
     const variables = matched.map(({ field }) => field.variable).join(', ');
-    return { problem: `${title} has several variables with a version (${variables}): name one with --variable.` };
+    throw new Problem(`${title} has several variables with a version (${variables}): name one with --variable.`);
   }
   const [policy, ...more] = only.policies;
   if (more.length > 0) {
     const names = only.policies.map(({ metadata }) => metadata.name).join(', ');
-    return { problem: `More than one ImagePolicy selects ${only.field.value} (${names}): name one with --policy.` };
+    throw new Problem(`More than one ImagePolicy selects ${only.field.value} (${names}): name one with --policy.`);
   }
   return newAdoption(object, only.field, policy!, related, choices, bake);
 }
@@ -122,7 +121,7 @@ function newAdoption(
   { rollouts, health }: AdoptionContext,
   choices: Choices,
   bake: BakeTimes,
-): Adoption | { problem: string } {
+): Adoption {
   const ref = identityOf(object);
   const policyName = policy.metadata.name ?? '';
   const existing = rollouts.find((each) =>
@@ -133,9 +132,9 @@ function newAdoption(
   const title = objectTitle('Rollout', rolloutKey);
   const deployed = existing?.status?.history?.[0]?.version.tag ?? existing?.spec?.initialVersion;
   if (existing && deployed !== value) {
-    return {
-      problem: `${title} has deployed ${deployed ?? 'nothing'}, and ${objectTitle(object.kind as KindName, ref)} runs ${value}: binding it would change what runs. Deploy ${value} first, or choose another name with --rollout.`,
-    };
+    throw new Problem(
+      `${title} has deployed ${deployed ?? 'nothing'}, and ${objectTitle(object.kind as KindName, ref)} runs ${value}: binding it would change what runs. Deploy ${value} first, or choose another name with --rollout.`,
+    );
   }
   const latest = latestOf(policy)?.tag;
   const isAhead = !existing && latest !== value;
@@ -184,30 +183,28 @@ function holdingGate(namespace: string, rollout: string): RolloutGate {
 
 const gateNameOf = (rollout: string) => `${rollout}-adoption`;
 
-/** The fields that may have the version, without those that are bound already; or the problem. */
-function fieldsOf(object: FluxObject, { variable, runs }: Choices): Field[] | { problem: string } {
+/** The fields that may have the version, without those that are bound already. @throws Problem without one */
+function fieldsOf(object: FluxObject, { variable, runs }: Choices): Field[] {
   const title = objectTitle(object.kind as KindName, identityOf(object));
   const bound = managedFieldsOf(object).fields;
   if (object.kind === 'OCIRepository') {
-    if (bound.length > 0) return { problem: `${title} is bound to Rollout ${bound[0]!.rollout} already.` };
+    if (bound.length > 0) throw new Problem(`${title} is bound to Rollout ${bound[0]!.rollout} already.`);
     const value = runs ?? runningTag(object);
-    return value
-      ? [{ value }]
-      : { problem: `${title} has no spec.ref.tag, and has not fetched a tag: name the running version with --runs.` };
+    if (value) return [{ value }];
+    throw new Problem(`${title} has no spec.ref.tag, and has not fetched a tag: name the running version with --runs.`);
   }
   const substitute =
     (object.spec as { postBuild?: { substitute?: Record<string, string> } }).postBuild?.substitute ?? {};
   if (variable !== undefined) {
     const value = runs ?? substitute[variable];
     if (bound.some((field) => field.variable === variable))
-      return { problem: `${variable} of ${title} is bound to a Rollout already.` };
+      throw new Problem(`${variable} of ${title} is bound to a Rollout already.`);
     if (value === undefined)
-      return {
-        problem: `${title} sets no ${variable} in spec.postBuild.substitute: name the running version with --runs.`,
-      };
-    return isLegalTag(value)
-      ? [{ variable, value }]
-      : { problem: `${variable} of ${title} is '${value}', which is not a tag.` };
+      throw new Problem(
+        `${title} sets no ${variable} in spec.postBuild.substitute: name the running version with --runs.`,
+      );
+    if (isLegalTag(value)) return [{ variable, value }];
+    throw new Problem(`${variable} of ${title} is '${value}', which is not a tag.`);
   }
   const free = Object.entries(substitute).filter(([key]) => !bound.some((field) => field.variable === key));
   const fields = free.filter(([, value]) => isLegalTag(value)).map(([key, value]) => ({ variable: key, value }));
@@ -217,7 +214,7 @@ function fieldsOf(object: FluxObject, { variable, runs }: Choices): Field[] | { 
       ? 'has every variable bound to a Rollout already'
       : 'sets no variable to a version in spec.postBuild.substitute';
   const hint = `if a setter in a manifest in Git has the version, write \${APP_VERSION} in its place, and add --variable APP_VERSION --runs <tag>`;
-  return { problem: `${title} ${why}: ${hint}.` };
+  throw new Problem(`${title} ${why}: ${hint}.`);
 }
 
 /** The running tag of an OCIRepository: from its spec, or else from the fetched artifact. */
@@ -332,12 +329,8 @@ export function adoptWrites({
   };
 }
 
-/** The write that binds the object as it is now; or the problem if it has changed since the plan was made. */
-export function bindWrite(
-  adoption: Adoption,
-  planned: FluxObject,
-  now: FluxObject | undefined,
-): WriteRequest | { problem: string } {
+/** The write that binds the object as it is now. @throws Problem if it has changed since the plan was made */
+export function bindWrite(adoption: Adoption, planned: FluxObject, now: FluxObject | undefined): WriteRequest {
   const state = (object: FluxObject) => ({
     uid: object.metadata.uid,
     spec: object.spec,
@@ -346,8 +339,9 @@ export function bindWrite(
   });
   if (!now || !sameJson(state(planned), state(now))) {
     const [object, rollout] = [objectTitle(adoption.object.kind, adoption.object), rolloutRef(adoption)];
-    const problem = `${object} has changed since it was read, so it was not bound to ${objectTitle('Rollout', rollout)}. Check the plan again.`;
-    return { problem };
+    throw new Problem(
+      `${object} has changed since it was read, so it was not bound to ${objectTitle('Rollout', rollout)}. Check the plan again.`,
+    );
   }
   const { bind } = adoptWrites(adoption);
   return { ...bind, body: patchMetadata(adoption.annotations, now) };

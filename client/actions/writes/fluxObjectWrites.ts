@@ -11,10 +11,14 @@ export function bypassObject(object: FluxObject, reason: string, now: EpochMs): 
   const title = titleOf(object);
   if (object.spec?.suspend !== true) return noChange(`${title} is not suspended: nothing holds it.`);
   const annotations = { [BYPASS_REASON]: newReason(object, reason, now) };
-  return patchWrite(object, { metadata: { annotations }, spec: { suspend: false } }, {
-    text: `Resumed ${title} despite the closed Gates that hold it`,
-    concerns: [`${title} runs again although a Gate is closed; your name and reason are recorded`],
-  });
+  return patchWrite(
+    object,
+    { metadata: { annotations }, spec: { suspend: false } },
+    {
+      text: `Resumed ${title} despite the closed Gates that hold it`,
+      concerns: [`${title} runs again although a Gate is closed; your name and reason are recorded`],
+    },
+  );
 }
 
 /** Resumes an object that a user has suspended. */

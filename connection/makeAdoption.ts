@@ -15,11 +15,11 @@ import {
   rolloutRef,
 } from '../client/actions/writes/adoption.ts';
 import type { WriteRequest } from '../client/actions/writes/plannedWrite.ts';
-import { type KubeClient, unlessRefused } from '../connection/kube/kubeClient.ts';
-import { Problem } from '../connection/kube/problem.ts';
-import { unreadableReviewer } from '../connection/read/accessReviews.ts';
-import { listInAnyVersion, readNamed } from '../connection/read/namedObjects.ts';
+import { Problem } from '../client/problem.ts';
 import { identityOf } from '../core/kube/names.ts';
+import { type KubeClient, unlessRefused } from './kube/kubeClient.ts';
+import { unreadableReviewer } from './read/accessReviews.ts';
+import { listInAnyVersion, readNamed } from './read/namedObjects.ts';
 
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 300;
@@ -48,9 +48,7 @@ export async function makeAdoption(
     const { resource } = KINDS[adoption.object.kind];
     const { namespace, name } = adoption.object;
     const now = await client.get<FluxObject>({ apiVersion: object.apiVersion, resource, namespace, name });
-    const write = bindWrite(adoption, object, now);
-    if ('problem' in write) throw new Problem(write.problem);
-    return write;
+    return bindWrite(adoption, object, now);
   });
 }
 
