@@ -1,6 +1,5 @@
 /** An action as command lines: ours, its equivalent with kubectl, and both in the form of `why`. */
-import { CLOSE_REASON, DEPLOY_MESSAGE, OPEN_FOR, OPEN_REASON } from '../../api/annotations.ts';
-import { apiVersionOf, GOVERNED_KINDS, type GovernedKind, KINDS } from '../../api/kinds.ts';
+import type { GovernedKind } from '../../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { oneLine } from '../../core/text/oneLine.ts';
 import { quote, WHY } from '../../core/text/shell.ts';
@@ -37,14 +36,17 @@ function line(program: string, words: readonly string[]): string {
   return [program, ...words.map(quote)].join(' ');
 }
 
-/** Our command line and that of kubectl. `found`: the object to write, if it could be read. */
+/**
+ * Our command line and that of kubectl. `found`: the object to write; if it could not be read, only our command knows
+ * what to write.
+ */
 export function linesOf(
   request: ActionRequest,
   found: AnyObject | undefined,
   now: EpochMs,
 ): { command: string; kubectl: string } {
   const command = commandOf(request);
-  const write = writeOf(request, found ?? sketchOf(request), now);
+  const write = writeOf(request, found, now);
   const kubectl = isRequest(write) ? kubectlOf(write, now) : found || !command ? `# ${oneLine(write.none)}` : command;
   return { command: command ?? kubectl, kubectl };
 }
@@ -73,36 +75,4 @@ export function commandViewsOf(actions: readonly Action[], now: EpochMs): Comman
       ...(step !== undefined && { step }),
     };
   });
-}
-
-/**
- * Stands in for an object that could not be read: it has the fields that the write depends on, such as annotations that
- * the write removes. undefined for a write that replaces a list or creates a Gate.
- */
-function sketchOf({ type, object, version, image }: ActionRequest): AnyObject | undefined {
-  const sketch = (spec: object, annotations: Record<string, string> = {}, status = {}) => ({
-    apiVersion: apiVersionOf(KINDS[object.kind]),
-    kind: object.kind,
-    metadata: { namespace: object.namespace, name: object.name, annotations },
-    spec,
-    status,
-  });
-  switch (object.kind) {
-    case 'Rollout':
-      return sketch({}, { [DEPLOY_MESSAGE]: '' });
-    case 'RolloutGate':
-      return type === 'open' || type === 'close' ? sketch({ passing: type === 'close' }) : undefined;
-    case 'Gate': {
-      if (type === 'freeze' || type === 'create') return undefined;
-      const annotations = { [OPEN_REASON]: '', [OPEN_FOR]: '', [CLOSE_REASON]: '' };
-      const isVote = type === 'approve' || type === 'withdraw';
-      const spec = { default: type === 'close' ? 'opened' : 'closed', ...(isVote && { approvals: { required: 1 } }) };
-      return sketch(spec, annotations);
-    }
-    case 'RolloutBudget':
-    case 'ClusterRolloutBudget':
-      return sketch({}, {}, { versions: [{ version, image, failed: 1, blocked: true }] });
-    default:
-      return GOVERNED_KINDS.some(({ kind }) => kind === object.kind) ? sketch({ suspend: true }) : undefined;
-  }
 }

@@ -2,7 +2,7 @@
 import { DEPLOY_MESSAGE } from '../../api/annotations.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import type { Rollout, RolloutGate } from '../../api/types.ts';
+import type { Budget, Rollout, RolloutGate } from '../../api/types.ts';
 import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { heldDeployment } from '../../core/rollout/deployment/history.ts';
@@ -81,12 +81,16 @@ function stepActions(rollout: Rollout, step: Step, { waiting, causes }: Explaine
   const isBlocked = causes.some(({ code, step: of }) => code === 'VersionBlocked' && of === id);
   if (kind !== 'budget' || version === undefined || !isBlocked) return [];
   // The image is named, because the budget may block that tag of other images too.
-  const image = rollout.status?.image;
+  const { image = '' } = rollout.status ?? {};
   const label = `Continue ${version} despite its failures`;
-  return offer({ type: 'continue', object: refOf(object), version, ...(image && { image }) }, undefined, {
-    step: id,
-    label,
-  });
+  const request = { type: 'continue', object: refOf(object), version, ...(image && { image }) } as const;
+  return offer(request, budgetSketch(object, version, image), { step: id, label });
+}
+
+/** The budget, as the Rollout's status reports it. */
+function budgetSketch({ kind, namespace, name }: ObjectRef, version: string, image: string): Budget {
+  const row = { image, version, failed: 1, blocked: true };
+  return { apiVersion: '', kind, metadata: { namespace, name }, spec: {}, status: { versions: [row] } } as Budget;
 }
 
 function gateStepActions(
