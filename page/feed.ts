@@ -67,14 +67,8 @@ export class Feed {
   }
 
   snapshot(): Snapshot {
-    const all = <T>(set: T[]) => ({ ...this.#of, set, gone: [] });
-    return {
-      kinds: this.kinds(),
-      rows: all(this.views.rows()),
-      gates: all(this.views.plans('gates')),
-      schedules: all(this.views.plans('schedules')),
-      budgets: all(this.views.plans('budgets')),
-    };
+    const views = Object.entries(this.views.snapshot()).map(([name, each]) => [name, { ...each, ...this.#of }]);
+    return { kinds: this.kinds(), ...(Object.fromEntries(views) as ViewChanges) };
   }
 
   /** Starts the watches. `namespaces`: the only ones to read; undefined: those of the options. */

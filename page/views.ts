@@ -1,8 +1,9 @@
 /** The views of the page. A change of an object makes views stale; these are computed again in batches. */
 import type { AnyObject, EpochMs } from '../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, Rollout, RolloutSchedule } from '../api/types.ts';
-import { type BudgetView, budgetView } from '../client/board/budgetView.ts';
-import { type GateView, gateView, type ScheduleView, scheduleView } from '../client/board/planViews.ts';
+import { budgetView } from '../client/board/budgetView.ts';
+import type { StreamEvents } from '../client/board/pageMessages.ts';
+import { gateView, scheduleView } from '../client/board/planViews.ts';
 import { type Row, rowOf } from '../client/board/row.ts';
 import type { Application } from '../client/explain/application.ts';
 import { relatedGates } from '../client/explain/related.ts';
@@ -24,41 +25,19 @@ import {
 /** Returns the same version of the object that is in memory already, or else this object. */
 export type ShareObject = <T extends AnyObject>(object: T) => T;
 
-type Changed<T> = { set: T[]; gone: string[] };
+/** The changes of each view. */
+export type ViewChanges = Pick<StreamEvents, 'rows' | 'gates' | 'schedules' | 'budgets'>;
+type ViewName = keyof ViewChanges;
+type View<Name extends ViewName> = ViewChanges[Name]['set'][number];
 
-export interface ViewChanges {
-  rows: Changed<Row>;
-  gates: Changed<GateView>;
-  schedules: Changed<ScheduleView>;
-  budgets: Changed<BudgetView>;
-}
-
-/** The views besides the rows. */
-interface Plans {
-  gates: GateView;
-  schedules: ScheduleView;
-  budgets: BudgetView;
-}
-
-const PLAN_OF: { [Kind in WatchedKind]?: keyof Plans } = {
+const VIEW_OF: { [Kind in WatchedKind]?: ViewName } = {
+  Rollout: 'rows',
   Gate: 'gates',
   RolloutSchedule: 'schedules',
   ClusterRolloutSchedule: 'schedules',
   RolloutBudget: 'budgets',
   ClusterRolloutBudget: 'budgets',
 };
-
-const VIEW_OF: { [Plan in keyof Plans]: (object: AnyObject, now: EpochMs) => Plans[Plan] } = {
-  gates: (object, now) => gateView(object as Gate, now),
-  schedules: (object, now) => scheduleView(object as RolloutSchedule, now),
-  budgets: (object) => budgetView(object as Budget),
-};
-
-/** The views of one plan, and the ids of stale ones, with their kinds. */
-class PlanCache<T> {
-  readonly views = new Map<string, T>();
-  readonly stale = new Map<string, WatchedKind>();
-}
 
 /** The most versions that are listed on the page of a Gate. */
 const MAX_WAITING = 50;
@@ -67,14 +46,19 @@ const TURN_MS = 50;
 
 export class Views {
   readonly objects = new WatchedObjects();
-  readonly #rows = new Map<string, Row>();
-  readonly #plans: { [Plan in keyof Plans]: PlanCache<Plans[Plan]> } = {
-    gates: new PlanCache(),
-    schedules: new PlanCache(),
-    budgets: new PlanCache(),
+  readonly #views: { [Name in ViewName]: Map<string, View<Name>> } = {
+    rows: new Map(),
+    gates: new Map(),
+    schedules: new Map(),
+    budgets: new Map(),
   };
-  /** The ids of Rollouts whose rows are stale. */
-  readonly #staleRows = new Map<string, WatchedKind>();
+  /** The ids of stale views, with the kinds of their objects. */
+  readonly #stale: Record<ViewName, Map<string, WatchedKind>> = {
+    rows: new Map(),
+    gates: new Map(),
+    schedules: new Map(),
+    budgets: new Map(),
+  };
   /** The Rollouts that depend on each Gate or upstream Rollout, by its kind and id. */
   readonly #readers = new Map<string, Set<string>>();
   /** The keys in `#readers` that have the Rollout, by its id. */
@@ -91,15 +75,13 @@ export class Views {
   }
 
   get isStale(): boolean {
-    return this.#staleRows.size > 0 || Object.values(this.#plans).some(({ stale }) => stale.size > 0);
+    return Object.values(this.#stale).some(({ size }) => size > 0);
   }
 
-  rows(): Row[] {
-    return [...this.#rows.values()];
-  }
-
-  plans<Plan extends keyof Plans>(plan: Plan): Plans[Plan][] {
-    return [...this.#plans[plan].views.values()];
+  /** All views, as if each had changed. */
+  snapshot(): ViewChanges {
+    const all = <Name extends ViewName>(name: Name) => ({ set: [...this.#views[name].values()], gone: [] });
+    return { rows: all('rows'), gates: all('gates'), schedules: all('schedules'), budgets: all('budgets') };
   }
 
   /** The explanation of an application, as of now. */
@@ -149,70 +131,79 @@ export class Views {
 
   /** Marks all rows as stale: each depends on which kinds could be read. */
   touchAll(): void {
-    for (const id of this.objects.keys('Rollout')) this.#staleRows.set(id, 'Rollout');
+    for (const id of this.objects.keys('Rollout')) this.#touchRow(id);
   }
 
   /** Marks the views as stale whose time of change has passed. */
   touchDue(): void {
     const now = this.#now();
     const isDue = (time: string | undefined) => (parseTime(time) ?? Number.POSITIVE_INFINITY) <= now;
-    for (const [id, { until }] of this.#rows) if (isDue(until)) this.#staleRows.set(id, 'Rollout');
-    for (const { id, kind, until } of this.plans('schedules')) {
-      if (isDue(until)) this.#plans.schedules.stale.set(id, kind);
-    }
-    for (const { id, until } of this.plans('gates')) {
+    for (const [id, { until }] of this.#views.rows) if (isDue(until)) this.#touchRow(id);
+    for (const [id, { kind, until }] of this.#views.schedules) if (isDue(until)) this.#stale.schedules.set(id, kind);
+    for (const [id, { until }] of this.#views.gates) {
       if (!isDue(until)) continue;
-      this.#plans.gates.stale.set(id, 'Gate');
-      for (const reader of this.#readers.get(`Gate ${id}`) ?? []) this.#staleRows.set(reader, 'Rollout');
+      this.#stale.gates.set(id, 'Gate');
+      for (const reader of this.#readers.get(`Gate ${id}`) ?? []) this.#touchRow(reader);
     }
+  }
+
+  #touchRow(id: string): void {
+    this.#stale.rows.set(id, 'Rollout');
   }
 
   /** Marks the views as stale that depend on the object. */
   #touch(kind: WatchedKind, object: AnyObject): void {
     const key = refKey(identityOf(object));
-    const plan = PLAN_OF[kind];
-    if (plan) this.#plans[plan].stale.set(key, kind);
-    if (kind === 'Rollout') this.#staleRows.set(key, 'Rollout');
+    const name = VIEW_OF[kind];
+    if (name) this.#stale[name].set(key, kind);
     if (kind === 'Gate' || kind === 'Rollout')
-      for (const id of this.#readers.get(`${kind} ${key}`) ?? []) this.#staleRows.set(id, 'Rollout');
+      for (const id of this.#readers.get(`${kind} ${key}`) ?? []) this.#touchRow(id);
     if (kind === 'RolloutGate' || kind === 'FluxBinding' || isBoundKind(kind))
-      for (const id of ownersOf(kind, object)) this.#staleRows.set(id, 'Rollout');
+      for (const id of ownersOf(kind, object)) this.#touchRow(id);
     if (kind === 'HealthCheck') {
       for (const rollout of this.objects.all<Rollout>('Rollout')) {
-        if (rollout.spec?.healthCheckSelector && rollout.metadata.namespace === object.metadata.namespace) {
-          this.#staleRows.set(refKey(identityOf(rollout)), 'Rollout');
-        }
+        if (rollout.spec?.healthCheckSelector && rollout.metadata.namespace === object.metadata.namespace)
+          this.#touchRow(refKey(identityOf(rollout)));
       }
     }
   }
 
   /** Computes a batch of stale views, and returns those that differ. */
   refresh(): ViewChanges {
-    const rows: ViewChanges['rows'] = { set: [], gone: [] };
-    for (const [id] of taken(this.#staleRows, this.#clock)) {
-      const rollout = this.objects.get<Rollout>('Rollout', id);
-      if (!rollout) this.#setDependencies(id, []);
-      applyView(this.#rows, id, rollout && this.#row(id, rollout), rows);
-    }
+    const now = this.#now();
     return {
-      rows,
-      gates: this.#refreshPlan('gates'),
-      schedules: this.#refreshPlan('schedules'),
-      budgets: this.#refreshPlan('budgets'),
+      rows: this.#refresh('rows', (rollout, id) => this.#row(id, rollout as Rollout | undefined)),
+      gates: this.#refresh('gates', (gate) => gate && gateView(gate as Gate, now)),
+      schedules: this.#refresh('schedules', (schedule) => schedule && scheduleView(schedule as RolloutSchedule, now)),
+      budgets: this.#refresh('budgets', (budget) => budget && budgetView(budget as Budget)),
     };
   }
 
-  #refreshPlan<Plan extends keyof Plans>(plan: Plan): Changed<Plans[Plan]> {
-    const change: Changed<Plans[Plan]> = { set: [], gone: [] };
-    const { views, stale } = this.#plans[plan];
-    for (const [id, kind] of taken(stale, this.#clock)) {
-      const object = this.objects.get(kind, id);
-      applyView(views, id, object && VIEW_OF[plan](object, this.#now()), change);
+  /** `viewOf`: the view of the object of this id, if it exists. */
+  #refresh<Name extends ViewName>(
+    name: Name,
+    viewOf: (object: AnyObject | undefined, id: string) => View<Name> | undefined,
+  ) {
+    const views = this.#views[name] as Map<string, View<Name>>;
+    const change = { set: [] as View<Name>[], gone: [] as string[] };
+    for (const [id, kind] of taken(this.#stale[name], this.#clock)) {
+      const before = views.get(id);
+      const view = viewOf(this.objects.get(kind, id), id);
+      if (!view) {
+        if (views.delete(id)) change.gone.push(id);
+      } else if (!before || JSON.stringify(before) !== JSON.stringify(view)) {
+        views.set(id, view);
+        change.set.push(view);
+      }
     }
     return change;
   }
 
-  #row(id: string, rollout: Rollout): Row {
+  #row(id: string, rollout: Rollout | undefined): Row | undefined {
+    if (!rollout) {
+      this.#setDependencies(id, []);
+      return undefined;
+    }
     const related = this.objects.related(rollout);
     const dependencies = [
       ...relatedGates(rollout, related.bindings as FluxBinding[]).refs.map((ref) => `Gate ${refKey(ref)}`),
@@ -245,20 +236,4 @@ function* taken(
     yield each;
     if (clock() >= end) return;
   }
-}
-
-function applyView<T>(
-  views: Map<string, T>,
-  id: string,
-  view: T | undefined,
-  change: { set: T[]; gone: string[] },
-): void {
-  const before = views.get(id);
-  if (!view) {
-    if (views.delete(id)) change.gone.push(id);
-    return;
-  }
-  if (before && JSON.stringify(before) === JSON.stringify(view)) return;
-  views.set(id, view);
-  change.set.push(view);
 }
