@@ -96,7 +96,7 @@ const context: fc.Arbitrary<Context> = fc.record({
 });
 const managedFields = [{ ...owner('Apply', 'spec.path'), manager: 'kustomize-controller' }];
 const wanted = fc
-  .record({ gated: fc.boolean(), managed: fc.boolean(), path: fc.constantFrom('./a', './b') })
+  .record({ gated: fc.constantFrom(true, true, false), managed: fc.boolean(), path: fc.constantFrom('./a', './b') })
   .map(({ gated, managed, path }) => (isSource: boolean) => {
     const annotations = { ...(gated && { [REQUIRED_GATES]: 'a', [SELECTED_BY]: 'shop/a' }) };
     if (isSource) {
@@ -114,38 +114,29 @@ const wanted = fc
   });
 
 describe('the validating webhook', () => {
-  it('gets every update that it would refuse', () => {
-    const refused: Record<string, number> = {};
-    fc.assert(
-      fc.property(
-        fc.record({
-          first: wanted,
-          next: wanted,
-          before: context,
-          now: context,
-          isSource: fc.boolean(),
-          isBypass: fc.boolean(),
-        }),
-        fc.constantFrom(...Object.keys(CHANGES)),
-        ({ first, next, before, now, isSource, isBypass }, change) => {
-          const created = stored(first(isSource), undefined, before)!;
-          const oldObject = isBypass ? bypassed(created) : created;
-          const settled = stored(
-            annotate(next(isSource), BYPASS_REASON, oldObject.metadata.annotations?.[BYPASS_REASON]),
-            oldObject,
-            now,
-          );
-          if (!settled) return;
-          const object = CHANGES[change]!(settled);
-          if (!verifyWrite(asRead({ object, oldObject, context: contextOf(now), user: 'u' }))) return;
-          refused[change] = (refused[change] ?? 0) + 1;
-          expect(isSent(object, oldObject), change).toBe(true);
-        },
-      ),
-      { numRuns: 5000 },
-    );
-    // Each of them is refused in some context: else this shows nothing.
-    expect(Object.keys(refused).sort()).toEqual(Object.keys(CHANGES).sort());
+  const situation = fc.record({
+    first: wanted,
+    next: wanted,
+    before: context,
+    now: context,
+    isSource: fc.boolean(),
+    isBypass: fc.boolean(),
+  });
+
+  it.each(Object.entries(CHANGES))('gets every update that it would refuse: %s', (_, change) => {
+    let refused = 0;
+    for (const { first, next, before, now, isSource, isBypass } of fc.sample(situation, 1500)) {
+      if (refused === 25) break;
+      const created = stored(first(isSource), undefined, before)!;
+      const oldObject = isBypass ? bypassed(created) : created;
+      const reason = oldObject.metadata.annotations?.[BYPASS_REASON];
+      const settled = stored(annotate(next(isSource), BYPASS_REASON, reason), oldObject, now);
+      const object = settled && change(settled);
+      if (!object || !verifyWrite(asRead({ object, oldObject, context: contextOf(now), user: 'u' }))) continue;
+      refused += 1;
+      expect(isSent(object, oldObject), JSON.stringify({ oldObject, object, now })).toBe(true);
+    }
+    expect(refused).toBe(25);
   });
 
   const named = (gates: string) =>
