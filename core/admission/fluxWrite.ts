@@ -191,7 +191,7 @@ function revertOrDeny(write: FluxWrite & { oldObject: FluxObject; closed: Closed
  */
 function beginsHold({ oldObject, context, isByDecorator }: FluxWrite & { oldObject: FluxObject }): boolean {
   if (!isByDecorator || isSuspendedByUs(oldObject) || oldObject.metadata.deletionTimestamp) return false;
-  const { closures } = evaluateObjectGates(oldObject, context);
+  const closures = suspendingClosures(evaluateObjectGates(oldObject, context));
   const runs =
     isBypassedByUser(readState(oldObject), closures) || bypassingRollouts(oldObject, closures, context).size > 0;
   return closures.length > 0 && !runs;
