@@ -164,8 +164,10 @@ export function holdsWrite(
  * Reverts, denies or allows a write behind closed Gates: no governed field changes, except for a bypassing deployment.
  */
 function revertOrDeny(write: FluxWrite & { oldObject: FluxObject; closed: ClosedGates }): WriteOutcome {
-  const { object, oldObject, closed, bypass } = write;
-  const outcome = decideBehindClosedGate({ ...write, beginsHold: beginsHold(write) });
+  const { oldObject, closed, bypass } = write;
+  const begins = beginsHold(write);
+  const object = begins ? withStoredFields(write.object, oldObject) : write.object;
+  const outcome = decideBehindClosedGate({ ...write, object, beginsHold: begins });
   if (outcome.is === 'denied') {
     const text = `${subjectOf(oldObject)} cannot be changed (${outcome.paths})`;
     const field = managedFieldsOf(oldObject).fields.find(
@@ -187,7 +189,7 @@ function revertOrDeny(write: FluxWrite & { oldObject: FluxObject; closed: Closed
 
 /**
  * Whether the write is a decorator's that suspends the object. Only another webhook can change the spec in it, and that
- * is stored: with a denial the object would stay running.
+ * is stored, but for managed fields: with a denial the object would stay running.
  */
 function beginsHold({ oldObject, context, isByDecorator }: FluxWrite & { oldObject: FluxObject }): boolean {
   if (!isByDecorator || isSuspendedByUs(oldObject) || oldObject.metadata.deletionTimestamp) return false;
@@ -195,6 +197,17 @@ function beginsHold({ oldObject, context, isByDecorator }: FluxWrite & { oldObje
   const runs =
     isBypassedByUser(readState(oldObject), closures) || bypassingRollouts(oldObject, closures, context).size > 0;
   return closures.length > 0 && !runs;
+}
+
+/** The object with its managed fields as they are stored. */
+function withStoredFields(object: FluxObject, oldObject: FluxObject): FluxObject {
+  const changed = managedFieldsOf(oldObject).fields.filter(
+    (field) => readManagedField(object, field) !== readManagedField(oldObject, field),
+  );
+  return writeManagedFields(
+    object,
+    changed.map((field) => [field, readManagedField(oldObject, field)]),
+  );
 }
 
 /**

@@ -35,7 +35,7 @@ export function verifyWrite(write: FluxWrite): Denial | undefined {
   const closures = suspendingClosures(evaluateObjectGates(oldObject ?? object, context));
   const bypassing = bypassingRollouts(oldObject, closures, context);
   const changed = verifySuspended(object) ?? verifySeen(write) ?? verifyBehindClosedGate(write, bypassing);
-  if (changed || beginsHold(write)) return changed;
+  if (changed) return changed;
   // Behind a closed Gate a managed field keeps its value, even if its Rollout has deployed another, unless that
   // deployment bypasses the Gate.
   const problems = verifyManagedFields(object, oldObject, closed ? bypassing : context.rollouts, context.now);
@@ -75,14 +75,10 @@ function verifySeen({ object, oldObject, context, closed: known }: FluxWrite): D
 const CALL_BEFORE =
   "Rename that webhook's configuration, so that its name is alphabetically before 'rollout-hooks': it is then called first.";
 
-/** Whether the write is a decorator's that has suspended the object: see fluxWrite.ts. */
-function beginsHold({ object, oldObject, isByDecorator }: FluxWrite): boolean {
-  const isSuspended = readState(object)?.is === 'closed';
-  return oldObject !== undefined && isByDecorator === true && isSuspended && !isSuspendedByUs(oldObject);
-}
-
-function verifyBehindClosedGate(write: FluxWrite, bypassing: ReadonlyMap<string, Rollout>): Denial | undefined {
-  const { object, oldObject, user, bypass, context, closed } = write;
+function verifyBehindClosedGate(
+  { object, oldObject, user, isByDecorator, bypass, context, closed }: FluxWrite,
+  bypassing: ReadonlyMap<string, Rollout>,
+): Denial | undefined {
   const state = readState(object)?.is;
   // In any other state the Gate has closed between the two calls of this request, and the write counts as earlier.
   if (state !== 'closed' && state !== 'bypassed' && state !== 'bypassing') return undefined;
@@ -95,10 +91,11 @@ function verifyBehindClosedGate(write: FluxWrite, bypassing: ReadonlyMap<string,
     ...strongerRefs(oldObject, field).map((ref) => `spec.ref.${ref}`),
   ]);
   const ours = new Set(['spec.suspend', ...paths]);
-  const isSpecFree = beginsHold(write);
+  // See `beginsHold` in fluxWrite.ts.
+  const beginsHold = isByDecorator && state === 'closed' && !isSuspendedByUs(oldObject);
   const foreign = new FewPaths();
   governedChanges(object, oldObject, ({ path }) => {
-    if (!ours.has(path.join('.')) && !(isSpecFree && path[0] === 'spec')) foreign.add(path);
+    if (!ours.has(path.join('.')) && !(beginsHold && path[0] === 'spec')) foreign.add(path);
   });
   if (escapesSelection(object, oldObject, context)) foreign.add(['metadata', 'labels']);
   if (foreign.count === 0) return undefined;
