@@ -20,7 +20,7 @@ import { sameJson } from '../kube/json.ts';
 import { refKey, without } from '../kube/names.ts';
 import { earliestTime, parseTime, secondsUntil } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
-import { formatDeployments, parseDeployments } from '../managedField/deployment.ts';
+import { parseDeployments } from '../managedField/deployment.ts';
 import { readManagedField } from '../managedField/managedFields.ts';
 import type { ObjectGates } from '../objectGates/objectGates.ts';
 import { awaitedApply, currentWait, mayRequestApply, reconcileRequest, resumedAloneAt } from '../suspension/applier.ts';
@@ -229,7 +229,7 @@ export function deploymentTrigger(
     );
   if (wanted.some((deployment) => isNewer(deployment, carried) && !awaitsGit(deployment))) return status.deployed;
   if (!fields.some((field) => hasDrifted(object, field, carried))) return undefined;
-  return triggerValue(stored, formatDeployments(carried), DEPLOYED_MINUTE_MARK, now);
+  return triggerValue(stored, stored!.split(DEPLOYED_MINUTE_MARK)[0]!, DEPLOYED_MINUTE_MARK, now);
 }
 
 /** Makes the minute in the annotation DEPLOYED an entry that names no deployment. */

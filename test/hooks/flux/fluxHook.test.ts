@@ -122,6 +122,11 @@ describe('the Flux decorator', () => {
       expect(answer.annotations).toMatchObject({ [DEPLOYED]: renewed });
     });
 
+    it('triggers it by the present minute even if Git sets another field', async () => {
+      const deployed = `${at(2, '1.1.0')},other=1/1.0.0/uid-other/git`;
+      expect((await answerTo(deployed)).annotations).toEqual({ [DEPLOYED]: `${deployed},@${minuteOf(NOW)}` });
+    });
+
     it('triggers it once a minute while the API server does not call it', async () => {
       const { annotations, resyncAfterSeconds } = await answerTo(renewed);
       expect([annotations, resyncAfterSeconds]).toEqual([undefined, 10]);
