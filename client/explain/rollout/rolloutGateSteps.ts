@@ -9,12 +9,10 @@ import {
 import { KINDS, type KindName } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Blocker, GateSummary, Rollout, RolloutGate } from '../../../api/types.ts';
-import { countText, verdictText } from '../../../core/approval/approvalVerdict.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import { listedOn, parseListed } from '../../../core/record/listRecord.ts';
 import { nextScheduledChange } from '../../../core/rollout/evaluation/rolloutGates.ts';
-import { rolloutGateApprovals } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { countOf } from '../../../core/text/count.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
@@ -73,10 +71,10 @@ export function rolloutGateSteps(
         object: objectRef(kind, ref),
         ...withoutEmpty({
           version,
-          detail: detailOf(entry, state, now),
+          detail: detailOf(entry, state),
           until: until === undefined ? undefined : formatTime(until),
           since: kind === 'Rollout' ? known?.since : undefined,
-          needsApproval: object?.spec?.approvals || known?.type === 'Approvals' ? true : undefined,
+          needsApproval: needsApproval(entry) ? true : undefined,
           ...listingFields(entry),
         }),
       };
@@ -130,39 +128,35 @@ function listState({ passing, allowedVersions, bypassGates }: GateSummary, versi
   return allowedVersions.includes(version) ? 'passed' : 'blocks';
 }
 
-/** The approvals of a version: `1.2.0 has 1 of 2 approvals (alice)`; without users for an unread RolloutGate. */
-function missingApprovalsText({ rollout, object, hold, version }: Entry, now: EpochMs): string | undefined {
-  if (version === undefined) return undefined;
-  const [required] = rolloutGateApprovals(rollout, object ? [object] : [], rollout.status?.releaseAuthors ?? [], now);
-  if (required) return `${version} has ${verdictText(required.verdictOn(version))}`;
-  if (typeof hold === 'string' || hold.need === undefined) return undefined;
-  return `${version} has ${countText(hold.have ?? 0, hold.need)}`;
-}
-
-function detailOf(entry: Entry, state: StepState, now: EpochMs): string {
+function detailOf(entry: Entry, state: StepState): string {
   const { gate, object, version } = entry;
   const { labels = {}, annotations = {} } = object?.metadata ?? {};
   const [scheduleKind, name] = [labels[SCHEDULE_KIND_LABEL], labels[SCHEDULE_NAME_LABEL]];
   const isBypassed = state === 'passed' && version !== undefined && listState(gate, version) === 'blocks';
   return [
-    stateText(entry, state, missingApprovalsText(entry, now)) + (isBypassed ? `; does not apply to ${version}` : ''),
+    stateText(entry, state) + (isBypassed ? `; does not apply to ${version}` : ''),
     ...(scheduleKind && name ? [`of ${scheduleKind} ${name}`] : []),
     ...[annotations[GATE_PRETTY_NAME], annotations[GATE_DESCRIPTION]].flatMap((text) => text || []),
   ].join(', ');
 }
 
+function needsApproval({ object, hold }: Entry): boolean {
+  return object?.spec?.approvals !== undefined || (typeof hold !== 'string' && hold.type === 'Approvals');
+}
+
 /** The most versions of a list that a text has. */
 const MAX_VERSIONS = 5;
 
-function stateText({ gate, kind, version, object }: Entry, state: StepState, approvals: string | undefined): string {
+function stateText(entry: Entry, state: StepState): string {
+  const { gate, kind, version, object } = entry;
   const { passing, allowedVersions, bypassGates, message } = gate;
   if (state === 'failed') return `rejects ${version}`;
   const reported = message && withoutCommands(message);
   if (bypassGates && reported) return reported;
   if (passing === false) return 'not passing';
-  if (approvals !== undefined) return approvals;
-  // For an upstream Rollout or a budget, only the message has the cause.
-  if (kind !== 'RolloutGate' && state !== 'passed' && reported) return reported;
+  // Only the message has the approvals of the version, or the cause for an upstream Rollout or a budget.
+  const isReported = kind === 'RolloutGate' ? version !== undefined && needsApproval(entry) : state !== 'passed';
+  if (isReported && reported) return reported;
   const { rejectedVersions: rejected = [] } = object?.spec ?? {};
   const rejects = version === undefined && rejected.length > 0 ? `; rejects ${firstFew(rejected, MAX_VERSIONS)}` : '';
   if (!allowedVersions) return `passing${rejects}`;
