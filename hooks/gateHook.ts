@@ -39,7 +39,7 @@ export const gateHook: CompositeHook<Gate> = {
       requiring &&
       (evaluation.opened
         ? { unresumed: unresumedOf(gate, requiring.objects, requiring.namespaces) }
-        : { unheld: unheldOf(gate, requiring.objects, requiring.namespaces) });
+        : { unheld: unheldOf(gate, evaluation.closure, requiring.objects, requiring.namespaces) });
     const standing = standingApprovals(gate, call.now);
     const record = known ? withoutDeletedRollouts(standing, known.rolloutUids) : standing;
     const { status: approvals, until } = approvalsStatus(gate.spec.approvals, record, call.now);

@@ -9,10 +9,12 @@ import { EXIT, Problem } from '../../client/problem.ts';
 import { type KubeClient, unlessRefused } from '../../connection/kube/kubeClient.ts';
 import { heldText, readSelected } from '../../connection/read/heldObjects.ts';
 import { readNamed } from '../../connection/read/namedObjects.ts';
+import { closureKey } from '../../core/gate/closedGates.ts';
+import { evaluateGates, type GateResult } from '../../core/gate/evaluateGates.ts';
 import { requirerText } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
-import { readState } from '../../core/objectGates/objectState.ts';
+import { byRefKey, identityOf, refKey } from '../../core/kube/names.ts';
+import { currentState, isBypass, readState } from '../../core/objectGates/objectState.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { styleOf } from '../terminal/style.ts';
 import type { Made } from './make.ts';
@@ -76,7 +78,8 @@ interface GateProgress {
 
 /** The state of the objects that require the Gate. Adds those that have changed to `settled`, and prints them. */
 async function readProgress(client: KubeClient, gate: Gate, settled: Settled, context: Context): Promise<GateProgress> {
-  const { opened } = evaluateGate(gate, context.now());
+  const [result] = evaluateGates([identityOf(gate)], byRefKey([gate]), context.now());
+  const opened = result!.isOpen;
   const { held: count, heldObjects = [], observedGeneration = 0 } = gate.status ?? {};
   const { held: selected } = await readSelected(client, gate);
   const requiring = new Map([...heldObjects, ...selected].map((each) => [requirerText(each), each]));
@@ -88,7 +91,7 @@ async function readProgress(client: KubeClient, gate: Gate, settled: Settled, co
     followed.map(async (requirer) => {
       const name = requirerText(requirer);
       if (settled.has(name)) return;
-      const effect = await effectNow(client, requirer, gate, opened);
+      const effect = await effectNow(client, requirer, result!);
       if (effect === 'moving') return;
       settled.set(name, effect);
       if (effect !== 'unseen')
@@ -110,12 +113,11 @@ async function readProgress(client: KubeClient, gate: Gate, settled: Settled, co
 async function effectNow(
   client: KubeClient,
   { kind, namespace, name }: ObjectName,
-  gate: Gate,
-  opened: boolean,
+  gate: GateResult,
 ): Promise<Effect | 'unseen'> {
   const from = { ...resourceOf(KINDS[kind as KindName]), namespace, name };
   const object = await unlessRefused(client.get<AnyObject>(from), 403);
-  return object ? effectOn(object, refKey(identityOf(gate)), opened) : 'unseen';
+  return object ? effectOn(object, gate) : 'unseen';
 }
 
 /** The last line: `shop/incident: closed by sre: INC-42; held: 1 Kustomization (app) and 1 Rollout (app)`. */
@@ -139,30 +141,29 @@ function textOf(requirers: readonly ObjectName[]): string {
 /** The effect of a Gate on an object. `held`: by any Gate, or manually. `moving`: neither held nor free yet. */
 export type Effect = 'held' | 'free' | 'moving';
 
-/** The effect of a Gate on an object. `gate`: `namespace/name`. `opened`: the Gate's state. */
-export function effectOn(object: AnyObject, gate: string, opened: boolean): Effect {
+type EvaluatedGate = Pick<GateResult, 'key' | 'isOpen' | 'closure'>;
+
+export function effectOn(object: AnyObject, gate: EvaluatedGate): Effect {
   return object.kind === KINDS.Rollout.kind
-    ? effectOnRollout(object as Rollout, gate, opened)
-    : effectOnFlux(object as FluxObject, gate, opened);
+    ? effectOnRollout(object as Rollout, gate)
+    : effectOnFlux(object as FluxObject, gate);
 }
 
-function effectOnRollout({ status }: Rollout, gate: string, opened: boolean): Effect {
+function effectOnRollout({ status }: Rollout, { key, isOpen }: EvaluatedGate): Effect {
   const closed = (status?.gates ?? []).filter(({ kind, passing }) => kind === KINDS.Gate.kind && passing === false);
-  const isNamed = closed.some(({ name }) => name === gate);
-  if (!opened) return isNamed ? 'held' : 'moving';
+  const isNamed = closed.some(({ name }) => name === key);
+  if (!isOpen) return isNamed ? 'held' : 'moving';
   if (isNamed) return 'moving';
   return closed.length > 0 ? 'held' : 'free';
 }
 
-function effectOnFlux(object: FluxObject, gate: string, opened: boolean): Effect {
+function effectOnFlux(object: FluxObject, gate: EvaluatedGate): Effect {
   const state = readState(object);
   const isSuspended = object.spec?.suspend === true;
-  // After a bypass the state has each Gate with the bypassed closure: `ns/a@<closure>`.
-  const gates = state && 'gates' in state ? state.gates.map((each) => each.replace(/@.*/, '')) : [];
-  const isNamed = gates.includes(gate);
-  if (!opened) {
-    if (isNamed && state?.is === 'closed') return isSuspended ? 'held' : 'moving';
-    return isNamed ? 'free' : 'moving';
+  const isNamed = state?.is === 'closed' && state.gates.includes(gate.key);
+  if (!gate.isOpen) {
+    if (isBypass(currentState(state, [closureKey(gate)]))) return 'free';
+    return isNamed && isSuspended ? 'held' : 'moving';
   }
   if (!isSuspended) return 'free';
   if (state?.is === 'closed') return isNamed ? 'moving' : 'held';

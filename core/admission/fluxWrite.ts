@@ -57,7 +57,7 @@ import {
   type ObjectGates,
   selectedByText,
 } from '../objectGates/objectGates.ts';
-import { isBypassedByUser, isSuspendedByUs, readState, suspendingClosures } from '../objectGates/objectState.ts';
+import { currentState, isSuspendedByUs, readState, suspendingClosures } from '../objectGates/objectState.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
 import { decideBehindClosedGate } from './closedGateWrite.ts';
@@ -157,7 +157,7 @@ export function holdsWrite(
   if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
   const { closed } = evaluateObjectGates(oldObject, gates);
   // A Rollout's deployment that bypasses these closures sets the managed fields of a bypassed object too.
-  return closed !== undefined && !isBypassedByUser(readState(oldObject), closuresOf(closed));
+  return currentState(readState(oldObject), closuresOf(closed)) === 'closed';
 }
 
 /**

@@ -69,11 +69,6 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   return { ...status, conditions: bindingConditions(status, spec, before.conditions, now) };
 }
 
-/** Whether closed Gates block all changes of the object, except by a deployment that bypasses them. */
-export function isHeldByGates(status: FluxBindingStatus | undefined): boolean {
-  return (status?.gates?.some((gate) => !gate.opened) ?? false) && !status?.bypassing?.length;
-}
-
 /** The object of a FluxBinding, as an inventory lists it. */
 export function targetOfBinding({ spec, metadata }: FluxBinding): ObjectKey {
   const { apiVersion = '', kind = '', name = '' } = spec?.target ?? {};

@@ -23,6 +23,7 @@ import { LIMITS } from '../limits.ts';
 import { parseDeployments } from '../managedField/deployment.ts';
 import { readManagedField } from '../managedField/managedFields.ts';
 import type { ObjectGates } from '../objectGates/objectGates.ts';
+import { reportedState } from '../objectGates/objectState.ts';
 import { awaitedApply, currentWait, mayRequestApply, reconcileRequest, resumedAloneAt } from '../suspension/applier.ts';
 import { hasEverReconciled } from '../suspension/bypassGrant.ts';
 import { withGateCondition } from '../suspension/gateConditions.ts';
@@ -36,7 +37,7 @@ import {
   type ReportInputs,
   reportOf,
 } from './bindingSpec.ts';
-import { bindingStatus, isHeldByGates, type ManagedFieldState, targetOfBinding } from './bindingStatus.ts';
+import { bindingStatus, type ManagedFieldState, targetOfBinding } from './bindingStatus.ts';
 
 interface DecorationInputs {
   object: FluxObject;
@@ -212,7 +213,7 @@ export function deploymentTrigger(
   status: FluxBindingStatus | undefined,
   now: EpochMs,
 ): string | undefined {
-  if (!status || isHeldByGates(status)) return undefined;
+  if (!status || reportedState(status) === 'closed') return undefined;
   const bypassing = status.bypassing ?? [];
   if (bypassing.length > 0 && !hasEverReconciled(object)) return undefined;
   const stored = object.metadata.annotations?.[DEPLOYED];
@@ -237,7 +238,7 @@ const DEPLOYED_MINUTE_MARK = ',@';
 
 /** The annotations ARTIFACT and AWAITS_ARTIFACT to write. As with DEPLOYED, the write only triggers the webhook. */
 function artifactTrigger(object: FluxObject, status: FluxBindingStatus | undefined): Record<string, string | null> {
-  if (!status || isHeldByGates(status) || (status.bypassing && !hasEverReconciled(object))) return {};
+  if (!status || reportedState(status) === 'closed' || (status.bypassing && !hasEverReconciled(object))) return {};
   const { annotations = {} } = object.metadata;
   const { source } = status;
   const wanted: Record<string, string | null> = {};

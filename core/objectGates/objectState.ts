@@ -15,7 +15,8 @@ import { AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../api/annotations.ts
 import { READY } from '../../api/conditions.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import { type ClosedGates, closuresOf } from '../gate/closedGates.ts';
+import type { FluxBindingStatus } from '../../api/types.ts';
+import { type ClosedGates, closuresOf, reportedClosed } from '../gate/closedGates.ts';
 import { isLimit, LIMIT_OF_GATES } from '../gate/gateRefs.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { formatInstant, parseTime } from '../kube/time.ts';
@@ -97,16 +98,26 @@ export function gateOfClosure(closure: string): string {
   return closure.split('@')[0]!;
 }
 
-/** Whether a user's bypass of the object covers all of these closures; see `closureKey`. */
-export function isBypassedByUser(state: ObjectState | undefined, closures: readonly string[]): boolean {
-  return state?.is === 'bypassed' && bypasses(state, closures);
+/**
+ * The state of an object with its Gates as they are now: the stored one, unless a Gate has opened or closed since. A
+ * bypass counts while it covers every closure.
+ */
+export function currentState(stored: ObjectState | undefined, closures: readonly string[]): ObjectState['is'] {
+  if (closures.length === 0) return stored?.is === 'opening' ? 'opening' : 'open';
+  if (stored?.is !== 'bypassed' && stored?.is !== 'bypassing') return 'closed';
+  // Beyond the limit the closures are unknown: a bypass covers only the write with the reason.
+  return !closures.some(isLimit) && containsAll(stored.gates, closures) ? stored.is : 'closed';
 }
 
-/** Whether the object runs in spite of all these closures: a user bypassed them, or a deployment does. */
-export function bypasses(state: ObjectState | undefined, closures: readonly string[]): boolean {
-  if (state?.is !== 'bypassed' && state?.is !== 'bypassing') return false;
-  // Beyond the limit the closures are unknown: a bypass covers only the write with the reason.
-  return !closures.some(isLimit) && containsAll(state.gates, closures);
+/** The state of an object that its FluxBinding reports. Of a bypass it reports only a deployment's. */
+export function reportedState({ gates, bypassing, awaits }: FluxBindingStatus): ObjectState['is'] {
+  if (reportedClosed(gates)) return bypassing?.length ? 'bypassing' : 'closed';
+  return awaits ? 'opening' : 'open';
+}
+
+/** Whether an object in this state runs although a Gate is closed. */
+export function isBypass(state: ObjectState['is']): boolean {
+  return state === 'bypassed' || state === 'bypassing';
 }
 
 export function containsAll(known: readonly string[], closures: readonly string[]): boolean {

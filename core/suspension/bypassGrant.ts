@@ -16,7 +16,7 @@ import { isLimit, LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS } from '../gate/gateRefs.ts'
 import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { rolloutsOfObject } from '../managedField/managedFields.ts';
-import { containsAll, MAX_GATE_LIST_CHARACTERS } from '../objectGates/objectState.ts';
+import { containsAll, MAX_GATE_LIST_CHARACTERS, reportedState } from '../objectGates/objectState.ts';
 
 /** The record of a deployment that may bypass closed Gates. */
 export interface BypassGrant {
@@ -142,6 +142,6 @@ export function isSeenBypassing(
   bindingStatus: FluxBindingStatus | undefined,
   closures: readonly string[],
 ): boolean {
-  if (!bindingStatus?.bypassing?.length || !hasEverReconciled(object)) return false;
+  if (!bindingStatus || reportedState(bindingStatus) !== 'bypassing' || !hasEverReconciled(object)) return false;
   return containsAll(closuresOf(reportedClosed(bindingStatus.gates)), closures);
 }

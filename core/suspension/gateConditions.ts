@@ -9,7 +9,8 @@ import { groupOf } from '../kube/names.ts';
 import { bypassedSentences, closedSentences } from '../objectGates/gateTexts.ts';
 import type { ObjectGates } from '../objectGates/objectGates.ts';
 import {
-  bypasses,
+  currentState,
+  isBypass,
   isSuspendedByUs,
   readState,
   suspendingClosures,
@@ -65,7 +66,7 @@ function withCondition(
   const isSource = kind !== undefined && KINDS[kind].governed === 'source';
   const closures = suspendingClosures({ closed, problems });
   const holds = closures.length > 0;
-  const isRunning = bypasses(readState(object), closures);
+  const isRunning = isBypass(currentState(readState(object), closures));
   const heldSentences = isSource ? blockedSentences : closedSentences;
   const sentences = isRunning ? bypassedSentences : heldSentences;
   const problemText = (problem: string) => `Reconciliation ${isRunning ? 'continues' : 'is blocked'}: ${problem}`;

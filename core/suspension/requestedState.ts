@@ -11,9 +11,8 @@ import { triggerValue, withMinute } from '../kube/annotate.ts';
 import { earliestTime } from '../kube/time.ts';
 import { evaluateObjectGates, type GateContext, type ObjectGates, selectedByText } from '../objectGates/objectGates.ts';
 import {
-  bypasses,
+  currentState,
   formatState,
-  isBypassedByUser,
   isSuspendedByUs,
   readState,
   STATE_MINUTE_MARK,
@@ -39,15 +38,14 @@ interface Hold {
 export function holdMarks(object: FluxObject, context: GateContext): Hold {
   const { now } = context;
   const gates = evaluateObjectGates(object, context);
-  const fits = fitsGates(object, gates);
-  const isBypassing = fits && readState(object)?.is === 'bypassing';
+  const closures = suspendingClosures(gates);
+  const isBypassing = currentState(readState(object), closures) === 'bypassing';
   const annotations: Hold['annotations'] = {};
   const selectedBy = selectedByText(gates);
   if (object.metadata.annotations?.[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
   // An object that bypasses the Gates gets the state too: once its deployment is applied, the webhook suspends it.
-  const closures = suspendingClosures(gates);
   const closed = formatState({ is: 'closed', gates: closures });
-  const triggerOfHeld = fits ? undefined : stateTrigger(object, closed, now);
+  const triggerOfHeld = fitsGates(object, gates) ? undefined : stateTrigger(object, closed, now);
   const heldState = isBypassing ? withMinute(closed, STATE_MINUTE_MARK, now) : triggerOfHeld;
   const state = closures.length > 0 ? heldState : stateOnceOpen(object, gates, now);
   if (state !== undefined) annotations[GATE_STATE] = state;
@@ -89,7 +87,7 @@ export function stateByRollouts(
     const end = resumedAloneAt(currentWait(object, bindingStatus));
     return end !== undefined && now >= end ? formatState({ is: 'open' }) : undefined;
   }
-  if (isBypassedByUser(state, closures)) return undefined;
+  if (currentState(state, closures) === 'bypassed') return undefined;
   if (!isSeenBypassing(object, bindingStatus, closures))
     return state?.is === 'bypassing' ? formatState({ is: 'closed', gates: closures }) : undefined;
   const bypassing = formatState({ is: 'bypassing', gates: closures });
@@ -101,11 +99,12 @@ export function stateByRollouts(
 
 /** Whether the object's state fits its Gates: held by exactly the closed ones, bypassing all of them, or not held. */
 export function fitsGates(object: FluxObject, gates: ObjectGates): boolean {
-  const state = readState(object);
+  const stored = readState(object);
   const closures = suspendingClosures(gates);
-  if (closures.length === 0) return state === undefined || state.is === 'open' || state.is === 'opening';
+  const state = currentState(stored, closures);
+  if (state !== 'closed') return state === (stored?.is ?? 'open');
   const isMarked = object.metadata.annotations?.[GATE_STATE] === formatState({ is: 'closed', gates: closures });
-  return (isMarked && isSuspendedByUs(object)) || bypasses(state, closures);
+  return isMarked && isSuspendedByUs(object);
 }
 
 /**

@@ -11,8 +11,8 @@ import { annotateAll } from '../kube/annotate.ts';
 import { isApplyBy } from '../kube/writers.ts';
 import type { ObjectGates } from '../objectGates/objectGates.ts';
 import {
+  currentState,
   formatState,
-  isBypassedByUser,
   isSuspendedByUs,
   type ObjectState,
   readState,
@@ -138,7 +138,7 @@ function behindClosedGate(
   const wantsSuspension = sent.spec?.suspend === true;
   if (writerBypasses && changesSuspend(write) && !wantsSuspension)
     return { suspend: suspendAsWritten, state: { is: 'bypassed', gates: closures } };
-  if (isBypassedByUser(state, closures) && !(writerBypasses && wantsSuspension))
+  if (currentState(state, closures) === 'bypassed' && !(writerBypasses && wantsSuspension))
     return { suspend: suspendAsWritten, state };
   const before = suspendBefore ?? previousFrom(object);
   if (!deploymentBypasses) return { suspend: true, suspendBefore: before, state: { is: 'closed', gates: closures } };

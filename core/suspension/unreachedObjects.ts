@@ -7,10 +7,11 @@ import { AWAITS_ARTIFACT, GATE_STATE, REQUIRED_GATES, SUSPENDED } from '../../ap
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { closureKey } from '../gate/closedGates.ts';
 import { parseGateRefs } from '../gate/gateRefs.ts';
 import { gateSelects, requirerText } from '../gate/gateSelection.ts';
 import { identityOf, refKey } from '../kube/names.ts';
-import { readState } from '../objectGates/objectState.ts';
+import { currentState, isBypass, readState } from '../objectGates/objectState.ts';
 import { applierOf } from './applier.ts';
 
 interface Unheld extends ObjectName {
@@ -53,20 +54,27 @@ type Namespaces = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
 /**
  * The objects that a closed Gate does not hold, sorted by kind, namespace and name.
+ * @param closure of the Gate
  * @param objects metadata of the governed Flux objects, with their kinds
  */
-export function unheldOf(gate: Gate, objects: readonly KubeObject[], namespaces: Namespaces): Unheld[] {
+export function unheldOf(
+  gate: Gate,
+  closure: string | undefined,
+  objects: readonly KubeObject[],
+  namespaces: Namespaces,
+): Unheld[] {
+  const closures = [closureKey({ key: refKey(identityOf(gate)), closure })];
   return withReasons(objects, (object) => {
     const { annotations = {}, deletionTimestamp } = object.metadata;
     if (deletionTimestamp || annotations[SUSPENDED] !== undefined) return undefined;
-    const state = readState(object)?.is;
+    const stored = readState(object);
     // A user with the verb bypass has let it run.
-    if (state === 'bypassed' || state === 'bypassing' || !requires(object, gate, namespaces)) return undefined;
+    if (isBypass(currentState(stored, closures)) || !requires(object, gate, namespaces)) return undefined;
     if (leaveNoRoom(annotations)) {
       const message = `its annotations have ${sizeOf(annotations)} bytes and may leave no room for those of rollout-hooks: remove some`;
       return { reason: 'NotMarked' as const, message };
     }
-    return state === 'closed' ? NOT_SUSPENDED : NOT_MARKED;
+    return stored?.is === 'closed' ? NOT_SUSPENDED : NOT_MARKED;
   });
 }
 

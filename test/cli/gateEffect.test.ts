@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Effect, effectOn } from '../../cli/write/awaitGate.ts';
 import { objectOf } from '../support/objects.ts';
 
-const GATE = 'shop/incident';
+const GATE = { key: 'shop/incident', closure: 'close-1' };
 
 function kustomization(suspend: boolean | undefined, state?: string, remembered?: string) {
   const annotations = {
@@ -29,11 +29,12 @@ describe('behind a closed Gate', () => {
     ['held by another one so far', kustomization(true, 'closed: shop/other', 'unset'), 'moving'],
     ['held by it', kustomization(true, 'closed: shop/incident,shop/other', 'unset'), 'held'],
     ['bypassed', kustomization(false, 'bypassed: shop/incident@close-1'), 'free'],
+    ['bypassed before it closed again', kustomization(false, 'bypassed: shop/incident@close-0'), 'moving'],
     ['bypassing for one deployment', kustomization(false, 'bypassing: shop/incident@close-1'), 'free'],
     ['a Rollout that does not say so yet', rollout(), 'moving'],
     ['a Rollout that says so', rollout('shop/incident'), 'held'],
   ])('%s', (_, object, effect) => {
-    expect(effectOn(object as never, GATE, false)).toBe(effect);
+    expect(effectOn(object as never, { ...GATE, isOpen: false })).toBe(effect);
   });
 });
 
@@ -49,6 +50,6 @@ describe('behind an open Gate', () => {
     ['a Rollout behind another one', rollout('shop/other'), 'held'],
     ['a Rollout that goes on', rollout(), 'free'],
   ])('%s', (_, object, effect) => {
-    expect(effectOn(object as never, GATE, true)).toBe(effect);
+    expect(effectOn(object as never, { ...GATE, isOpen: true })).toBe(effect);
   });
 });

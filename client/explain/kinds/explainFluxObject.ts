@@ -6,14 +6,14 @@ import { governedKindOf } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, Gate, Rollout } from '../../../api/types.ts';
 import { isUnknownAnnotation } from '../../../core/admission/fluxWrite.ts';
-import { type ClosedGates, closedOf, closedText } from '../../../core/gate/closedGates.ts';
+import { type ClosedGates, closedOf, closedText, closuresOf } from '../../../core/gate/closedGates.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { byRefKey, groupOf, identityOf, without } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { deploymentText, parseDeployments } from '../../../core/managedField/deployment.ts';
 import { evaluateRecordedGates, recordedRefs } from '../../../core/objectGates/objectGates.ts';
-import { readState, suspendingClosures } from '../../../core/objectGates/objectState.ts';
+import { currentState, readState, suspendingClosures } from '../../../core/objectGates/objectState.ts';
 import { applierWaitText } from '../../../core/suspension/applier.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { fluxActions } from '../../actions/gateActions.ts';
@@ -52,7 +52,7 @@ export function explainFluxObject(
   const isSuspended = object.spec?.suspend === true;
   const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
   const isOpen = suspendingClosures(required).length === 0 && !closed;
-  const held = holdOf(object, closed !== undefined, isOpen);
+  const held = holdOf(object, closed, isOpen);
   const unreported = isSuspended ? [] : unreportedDeployments(object, binding);
   const [failure, earlier] = [fluxFailure(object), earlierFailure(object)];
   const causes: Cause[] = [
@@ -130,15 +130,15 @@ const HEADLINES: Record<Hold, string> = {
 };
 
 /** `isOpen`: whether all its Gates are open, as far as they may be read. */
-function holdOf(object: FluxObject, isClosed: boolean, isOpen: boolean): Hold | undefined {
-  const state = readState(object)?.is;
+function holdOf(object: FluxObject, closed: ClosedGates | undefined, isOpen: boolean): Hold | undefined {
+  const state = currentState(readState(object), closuresOf(closed));
   const { [SUSPENDED]: previous, [AWAITS_ARTIFACT]: awaits } = object.metadata.annotations ?? {};
   if (object.metadata.deletionTimestamp) return 'deleting';
   if (object.spec?.suspend !== true) {
-    if (!isClosed) return undefined;
+    if (!closed) return undefined;
     return state === 'bypassed' ? state : state === 'bypassing' ? 'deploymentBypasses' : 'notSuspended';
   }
-  if (isClosed) return 'held';
+  if (closed) return 'held';
   if (previous === undefined) return 'manually';
   if (state === 'opening') return state;
   if (awaits !== undefined) return 'fetching';

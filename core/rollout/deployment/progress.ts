@@ -1,10 +1,10 @@
 /** The progress of a deployment in the Flux objects that are bound to its Rollout, as their FluxBindings report it. */
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
-import { isHeldByGates } from '../../binding/bindingStatus.ts';
 import { type ClosedGates, closuresOf, reportedClosed, unionOfClosed } from '../../gate/closedGates.ts';
 import { checkKey, goneChecks, knownHealth } from '../../health/knownHealth.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
+import { type ObjectState, reportedState } from '../../objectGates/objectState.ts';
 import { grantCovers } from '../../suspension/bypassGrant.ts';
 import {
   HELD_BY_GATE,
@@ -32,15 +32,19 @@ export function unapplied(head: HistoryEntry, bound: readonly FluxBinding[], rol
 }
 
 /**
- * Whether a closed Gate, or the suspension that it left behind, holds the bound object. A deployment that bypasses the
- * Gates doesn't wait, even before its bindings report the bypass.
+ * The state of the bound object for the Rollout's newest deployment. One that bypasses the Gates doesn't wait, even
+ * before its FluxBindings report the bypass.
  */
-export function isHeld({ status }: FluxBinding, rollout: Rollout, now: EpochMs): boolean {
-  return status?.awaits !== undefined || isBehindGates({ status }, rollout, now);
+function boundState({ status = {} }: FluxBinding, rollout: Rollout, now: EpochMs): ObjectState['is'] {
+  const state = reportedState(status);
+  const isGranted = state === 'closed' && grantCovers(rollout, closuresOf(reportedClosed(status.gates)), now);
+  return isGranted ? 'bypassing' : state;
 }
 
-function isBehindGates({ status }: Pick<FluxBinding, 'status'>, rollout: Rollout, now: EpochMs): boolean {
-  return isHeldByGates(status) && !grantCovers(rollout, closuresOf(reportedClosed(status?.gates)), now);
+/** Whether a closed Gate, or the suspension that it left behind, holds the bound object. */
+function isHeld(binding: FluxBinding, rollout: Rollout, now: EpochMs): boolean {
+  const state = boundState(binding, rollout, now);
+  return state === 'closed' || state === 'opening';
 }
 
 /** What is closed and holds the newest deployment while it rolls out. */
@@ -51,7 +55,9 @@ export function gatesThatHold(
   now: EpochMs,
 ): ClosedGates | undefined {
   if (head?.waitingSince === undefined) return undefined;
-  const behind = delayingObjects(head, bound, rollout).filter((binding) => isBehindGates(binding, rollout, now));
+  const behind = delayingObjects(head, bound, rollout).filter(
+    (binding) => boundState(binding, rollout, now) === 'closed',
+  );
   return unionOfClosed(behind.map(({ status }) => reportedClosed(status?.gates)));
 }
 

@@ -14,7 +14,7 @@ import {
   revertWarning,
 } from '../../../core/objectGates/gateTexts.ts';
 import { evaluateObjectGates, foreignText } from '../../../core/objectGates/objectGates.ts';
-import { isBypassedByUser, suspendingClosures } from '../../../core/objectGates/objectState.ts';
+import { currentState, suspendingClosures } from '../../../core/objectGates/objectState.ts';
 import { kustomization, NO_SELECTING_GATES } from './objects.ts';
 
 const each = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i));
@@ -33,7 +33,7 @@ describe('an object beyond a limit', () => {
     const found = evaluateObjectGates(object, { gates: new Map(), selectingGates: NO_SELECTING_GATES, now: 0 });
     expect(closedText(found.closed!)).toMatch(message);
     const closures = suspendingClosures(found);
-    expect(isBypassedByUser({ is: 'bypassed', gates: closures }, closures)).toBe(false);
+    expect(currentState({ is: 'bypassed', gates: closures }, closures)).toBe('closed');
   });
 
   it.each(rows)('with too many %s: no text names a Gate that does not exist', (_, annotations, message) => {

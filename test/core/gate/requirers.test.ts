@@ -64,7 +64,7 @@ it('with the index a Gate has the same requirers, and the same objects that it h
     fc.property(gate, all, (gate, all) => {
       const report = (of: RequiringObjects) => ({
         requirers: requirersOf(gate, of),
-        unheld: unheldOf(gate, of.objects, of.namespaces),
+        unheld: unheldOf(gate, undefined, of.objects, of.namespaces),
         unresumed: unresumedOf(gate, of.objects, of.namespaces),
       });
       expect(report(requiringIndex(all)(gate))).toEqual(report(all));

@@ -36,6 +36,13 @@ describe('a Flux object is reported', () => {
       'marked, but not suspended',
     ],
     [
+      'with a bypass of an earlier closure of the Gate',
+      freeze,
+      { ...named, 'gate.fluxcd.io/state': 'bypassed: shop/freeze@close=2026-03-04T09:00:00Z' },
+      'NotMarked',
+      NOT_MARKED,
+    ],
+    [
       'that has no room for our annotations',
       freeze,
       { ...named, 'x/a': 'y'.repeat(250_000) },
@@ -45,7 +52,9 @@ describe('a Flux object is reported', () => {
   ])('%s', (_, gate, annotations, reason, message) => {
     const found = { kind: 'Kustomization', namespace: 'shop', name: 'web', reason };
     for (const object of forms({ annotations }))
-      expect(unheldOf(gate, [object], labels)).toEqual([{ ...found, message: expect.stringContaining(message) }]);
+      expect(unheldOf(gate, undefined, [object], labels)).toEqual([
+        { ...found, message: expect.stringContaining(message) },
+      ]);
   });
 
   it.each([
@@ -53,7 +62,7 @@ describe('a Flux object is reported', () => {
     ['with a bypass of the Gate', freeze, { ...named, 'gate.fluxcd.io/state': 'bypassed: shop/freeze' }],
     ['that runs for one deployment', freeze, { ...named, 'gate.fluxcd.io/state': 'bypassing: shop/freeze' }],
   ])('not one %s', (_, gate, annotations) => {
-    for (const object of forms({ annotations })) expect(unheldOf(gate, [object], labels)).toEqual([]);
+    for (const object of forms({ annotations })) expect(unheldOf(gate, undefined, [object], labels)).toEqual([]);
   });
 });
 
@@ -124,7 +133,7 @@ describe('a Gate with as large a selector as a tenant may write, and a thousand 
   ])('%s: found in about the time that it takes to read them', (_, matchExpressions) => {
     const large = gate('shop/freeze', { selects: { labelSelector: { matchExpressions } } });
     const objects = Array.from({ length: 1000 }, () => kustomization({ labels: { a: 'b' } }));
-    const find = () => [...unheldOf(large, objects, labels), ...unresumedOf(large, objects, labels)];
+    const find = () => [...unheldOf(large, undefined, objects, labels), ...unresumedOf(large, objects, labels)];
     expect(find()).toHaveLength(1000);
     expect(costInReadings([large, objects], find)).toBeLessThan(100);
   });
