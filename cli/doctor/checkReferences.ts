@@ -6,7 +6,7 @@ import type { AnyObject, KubeObject, NamespacedName } from '../../api/kubernetes
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { PROGRAM_WORD } from '../../client/actions/writes/plannedWrite.ts';
 import { type KubeClient, unlessRefused } from '../../connection/kube/kubeClient.ts';
-import { gatesNamedBy, gatesOfBinding } from '../../core/gate/gateRefs.ts';
+import { gatesNamedBy, requiredByBinding } from '../../core/gate/gateRefs.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef } from '../../core/health/kustomizationCheck.ts';
 import { byRefKey, identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
@@ -101,7 +101,7 @@ export function absentFindings(of: ReferringObjects): Finding[] {
     ...missingReferences(
       bindings,
       gates,
-      ({ spec }) => gatesOfBinding(spec),
+      ({ spec }) => requiredByBinding(spec).refs,
       ({ object, by, ref }) => [
         `${targetOf(object)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: the object is suspended`,
         'create the Gate: this prints the command',

@@ -194,9 +194,8 @@ function revertOrDeny(write: FluxWrite & { oldObject: FluxObject; closed: Closed
 function beginsHold({ oldObject, context, isByDecorator }: FluxWrite & { oldObject: FluxObject }): boolean {
   if (!isByDecorator || isSuspendedByUs(oldObject) || oldObject.metadata.deletionTimestamp) return false;
   const closures = suspendingClosures(evaluateObjectGates(oldObject, context));
-  const runs =
-    isBypassedByUser(readState(oldObject), closures) || bypassingRollouts(oldObject, closures, context).size > 0;
-  return closures.length > 0 && !runs;
+  const isBypassed = currentState(readState(oldObject), closures) === 'bypassed';
+  return closures.length > 0 && !isBypassed && bypassingRollouts(oldObject, closures, context).size === 0;
 }
 
 /** The object with its managed fields as they are stored. */

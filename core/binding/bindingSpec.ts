@@ -8,22 +8,18 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
 import { closuresOf, reportedClosed } from '../gate/closedGates.ts';
 import { evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
-import { LIMIT_TEXTS, requiredByBinding, storedLimit } from '../gate/gateRefs.ts';
+import { bindingGates, LIMIT_TEXTS, requiredByBinding, storedLimit } from '../gate/gateRefs.ts';
 import { byRefKey, objectName, shortHash } from '../kube/names.ts';
 import { earliestTime, formatTime } from '../kube/time.ts';
+import { LIMITS } from '../limits.ts';
 import { deploymentOf } from '../managedField/deployment.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
 import { sourceOf } from '../managedField/source.ts';
+import type { RequiredByObject } from '../objectGates/objectGates.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { awaitedApply, resumeLabel } from '../suspension/applier.ts';
 import { bypassGrantEnds, grantCovers } from '../suspension/bypassGrant.ts';
 import { observedOf } from './appliedDeployment.ts';
-
-/** The Gates that the object requires, in the form of the spec. */
-export interface BindingGates {
-  gates: NonNullable<FluxBindingSpec['gates']>;
-  problems: string[];
-}
 
 export function bindingName(object: FluxObject): string {
   return objectName(object.kind, object.metadata.name ?? '');
@@ -36,13 +32,15 @@ export function bindingName(object: FluxObject): string {
  */
 export function makeBinding(
   object: FluxObject,
-  { gates, problems: gateProblems }: BindingGates,
+  required: RequiredByObject,
   before: FluxBinding | undefined,
   mayRequest: boolean,
 ): FluxBinding | undefined {
   const { fields: own, tracks, problems: fieldProblems } = managedFieldsOf(object);
   const fields = tracks === undefined ? own : [{ rollout: tracks }];
-  const problems = [...fieldProblems, ...gateProblems];
+  const gates = bindingGates(required).slice(0, LIMITS.requiredGates);
+  const limitProblem = required.limit ? [LIMIT_TEXTS[required.limit]] : [];
+  const problems = [...fieldProblems, ...required.problems, ...limitProblem];
   const awaits = awaitedApply(object);
   if (fields.length === 0 && gates.length === 0 && problems.length === 0 && !awaits) return undefined;
   const source = fields.length > 0 ? sourceOf(object) : undefined;

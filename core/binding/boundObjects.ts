@@ -126,7 +126,8 @@ function withStored(bindings: readonly FluxBinding[], bound: readonly BoundObjec
 }
 
 function withCurrentGates(bound: BoundObject, selectingGates: SelectingGates, rules: RefRules): FluxBinding {
-  const gates = bindingGates(requiredByObject(bound.object, selectingGates, rules));
+  const { refs, limit } = requiredByObject(bound.object, selectingGates, rules);
+  const gates = bindingGates({ refs: limit ? [] : refs, limit });
   const { spec, ...own } = storedOrUnseen(bound);
   return { ...own, spec: { ...spec!, gates } };
 }

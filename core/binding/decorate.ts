@@ -14,12 +14,11 @@ import type { FluxObject, FluxStatus } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingStatus } from '../../api/types.ts';
 import { statusChangedAt } from '../gate/evaluateGates.ts';
-import { bindingGates, LIMIT_TEXTS, requiredByBinding } from '../gate/gateRefs.ts';
+import { requiredByBinding } from '../gate/gateRefs.ts';
 import { triggerValue } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
-import { refKey, without } from '../kube/names.ts';
+import { refKey } from '../kube/names.ts';
 import { earliestTime, parseTime, secondsUntil } from '../kube/time.ts';
-import { LIMITS } from '../limits.ts';
 import { parseDeployments } from '../managedField/deployment.ts';
 import { readManagedField } from '../managedField/managedFields.ts';
 import type { ObjectGates } from '../objectGates/objectGates.ts';
@@ -29,14 +28,7 @@ import { hasEverReconciled } from '../suspension/bypassGrant.ts';
 import { withGateCondition } from '../suspension/gateConditions.ts';
 import { fitsGates, stateByRollouts } from '../suspension/requestedState.ts';
 import { TRACKING_KIND } from './appliedDeployment.ts';
-import {
-  type BindingGates,
-  gatesOfReport,
-  makeBinding,
-  type Report,
-  type ReportInputs,
-  reportOf,
-} from './bindingSpec.ts';
+import { gatesOfReport, makeBinding, type Report, type ReportInputs, reportOf } from './bindingSpec.ts';
 import { bindingStatus, type ManagedFieldState, targetOfBinding } from './bindingStatus.ts';
 
 interface DecorationInputs {
@@ -78,7 +70,7 @@ const PENDING_REQUEUE_SECONDS = 10;
 
 export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
   const { object, stored, gates, reportInputs, waiting, mayRequest } = from;
-  const wanted = makeBinding(object, gatesForSpec(gates), stored, mayRequest);
+  const wanted = makeBinding(object, gates, stored, mayRequest);
   const next = wanted && nextBinding(wanted, stored, reportInputs, now);
   if (object.metadata.deletionTimestamp) return { binding: next?.binding };
 
@@ -110,15 +102,6 @@ export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
       (awaitedApply(object) && !mayRequest) || !fits || isUnseen ? PENDING_REQUEUE_SECONDS : undefined,
       object.metadata.annotations?.[SUSPENDED] === undefined ? undefined : HELD_REQUEUE_SECONDS,
     ],
-  };
-}
-
-/** The Gates and problems for the spec of the FluxBinding. */
-function gatesForSpec({ named, selecting, problems, limit }: ObjectGates): BindingGates {
-  const refs = [...without(named, selecting), ...selecting.map((ref) => ({ ...ref, selected: true }))];
-  return {
-    gates: bindingGates({ refs, limit }).slice(0, LIMITS.requiredGates),
-    problems: limit ? [...problems, LIMIT_TEXTS[limit]] : problems,
   };
 }
 

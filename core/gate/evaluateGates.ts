@@ -71,11 +71,12 @@ export function evaluateGates(
 }
 
 function gateResult(
-  ref: NamespacedName,
+  { namespace, name }: NamespacedName,
   gate: Gate | undefined,
   now: EpochMs,
   next: NextDeployment | undefined,
 ): GateResult {
+  const ref = { namespace, name };
   const key = refKey(ref);
   if (!gate) {
     const message = `Gate '${key}' does not exist and counts as closed: create it, or remove the reference`;

@@ -32,15 +32,22 @@ export function isLimit(key: string): key is Limit {
   return Object.hasOwn(LIMIT_TEXTS, key);
 }
 
-/** The Gates that objects require. */
-export interface RequiredGates<Ref extends NamespacedName = NamespacedName> {
-  refs: Ref[];
-  /** Set if an object exceeds a limit. */
+interface RequiredGate extends NamespacedName {
+  /** Whether the Gate selects the object; otherwise the object names it. */
+  selected?: boolean;
+}
+
+/** The Gates that one or more objects require, each once. */
+export interface RequiredGates {
+  refs: RequiredGate[];
+  /** Set if an object exceeds a limit: then it is held, and its Gates need not be evaluated. */
   limit?: Limit | undefined;
 }
 
 /** The Gates and the limit in a stored list. */
-export function requiredIn<Ref extends NamespacedName>(stored: readonly Ref[]): RequiredGates<Ref> {
+export function requiredIn<Ref extends NamespacedName>(
+  stored: readonly Ref[],
+): { refs: Ref[]; limit: Limit | undefined } {
   return { refs: stored.filter((ref) => !isLimit(refKey(ref))), limit: stored.map(refKey).find(isLimit) };
 }
 
@@ -63,24 +70,13 @@ export function gatesNamedBy({ spec, metadata }: Rollout): NamespacedName[] {
   return (spec?.gates ?? []).map(({ name, namespace }) => ({ namespace: namespace || metadata.namespace || '', name }));
 }
 
-/** A Gate in `spec.gates` of a FluxBinding. */
-interface BindingGateRef extends NamespacedName {
-  /** Whether the Gate selects the object; otherwise the object names the Gate. */
-  selected?: boolean;
-}
-
 /** What the object of a FluxBinding requires. */
-export function requiredByBinding(spec: FluxBindingSpec | undefined): RequiredGates<BindingGateRef> {
+export function requiredByBinding(spec: FluxBindingSpec | undefined): RequiredGates {
   return requiredIn((spec?.gates ?? []).map(({ gate, ...ref }) => ({ ...ref, name: gate })));
 }
 
-/** The Gates that the object of a FluxBinding requires, without a limit that it exceeds. */
-export function gatesOfBinding(spec: FluxBindingSpec | undefined): BindingGateRef[] {
-  return requiredByBinding(spec).refs;
-}
-
 /** `spec.gates` of a FluxBinding. */
-export function bindingGates({ refs, limit }: RequiredGates<BindingGateRef>): NonNullable<FluxBindingSpec['gates']> {
+export function bindingGates({ refs, limit }: RequiredGates): NonNullable<FluxBindingSpec['gates']> {
   return [...(limit ? [storedLimit(limit)] : []), ...refs].map(({ name, ...ref }) => ({ ...ref, gate: name }));
 }
 

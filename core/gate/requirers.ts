@@ -5,7 +5,7 @@ import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernete
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { groupByEach } from '../collection/groupByEach.ts';
 import { identityOf, refKey } from '../kube/names.ts';
-import { gatesNamedBy, gatesOfBinding, parseGateRefs } from './gateRefs.ts';
+import { gatesNamedBy, parseGateRefs, requiredByBinding } from './gateRefs.ts';
 import {
   gateSelectsRollout,
   reachesBeyond,
@@ -52,7 +52,7 @@ function requirersWithSelection(
   const { namespace, name } = identityOf(gate);
   const isThis = (ref: NamespacedName) => ref.namespace === namespace && ref.name === name;
   const objects = bindings.flatMap(({ spec, metadata }) => {
-    const ref = gatesOfBinding(spec).find(isThis);
+    const ref = requiredByBinding(spec).refs.find(isThis);
     if (!spec || !ref) return [];
     const { kind, name } = spec.target;
     return [{ requirer: { kind, namespace: metadata.namespace ?? '', name }, selected: ref.selected === true }];
@@ -72,7 +72,7 @@ function requirersWithSelection(
 /** A function that returns the objects that may require a Gate. The lists must not change afterwards. */
 export function requiringIndex(all: RequiringObjects): (gate: Gate) => RequiringObjects {
   const { namespaces } = all;
-  const bindings = indexOf(all.bindings, ({ spec }) => gatesOfBinding(spec));
+  const bindings = indexOf(all.bindings, ({ spec }) => requiredByBinding(spec).refs);
   const rollouts = indexOf(all.rollouts, gatesNamedBy);
   const objects = indexOf(all.objects, ({ metadata: { annotations, namespace = '' } }) => {
     return parseGateRefs(annotations?.[REQUIRED_GATES], namespace).refs;

@@ -15,7 +15,7 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { type ClosedGates, closedOf } from '../gate/closedGates.ts';
 import { evaluateGates, type GateResult } from '../gate/evaluateGates.ts';
-import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, type Limit, parseGateRefs, type RequiredGates } from '../gate/gateRefs.ts';
+import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, parseGateRefs, type RequiredGates } from '../gate/gateRefs.ts';
 import { gateSelects, hasFluxLabel, type SelectingGates } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
@@ -36,17 +36,15 @@ export interface GateContext extends RefRules {
   now: EpochMs;
 }
 
-interface GateRefs {
-  named: NamespacedName[];
-  selecting: NamespacedName[];
+/** The Gates that one object requires: those that it names, then those that only select it. */
+export interface RequiredByObject extends RequiredGates {
   /** A sentence for each part of the annotation that names no Gate: such a part suspends the object. */
   problems: string[];
-  /** Set if the object exceeds it. Then no Gate is evaluated. */
-  limit: Limit | undefined;
 }
 
 /** The Gates of one object, evaluated. */
-export interface ObjectGates extends GateRefs {
+export interface ObjectGates extends RequiredByObject {
+  /** Beyond a limit, none. */
   all: GateResult[];
   /** What is closed; undefined if nothing is. A problem suspends the object too, but allows every write. */
   closed: ClosedGates | undefined;
@@ -68,37 +66,33 @@ function gatesSelecting(
   return found;
 }
 
-/** What the object requires: beyond a limit, no Gates. */
-export function requiredByObject(object: FluxObject, selectingGates: SelectingGates, rules: RefRules): RequiredGates {
-  return gatesToEvaluate(gateRefsOf(object, selectingGates, rules));
-}
-
-function gatesToEvaluate({ named, selecting, limit }: GateRefs): RequiredGates {
-  return { refs: limit ? [] : uniqueRefs([...named, ...selecting]), limit };
-}
-
-function gateRefsOf(object: FluxObject, selectingGates: SelectingGates, rules: RefRules): GateRefs {
+export function requiredByObject(
+  object: FluxObject,
+  selectingGates: SelectingGates,
+  rules: RefRules,
+): RequiredByObject {
   // More than the limit are too many, whichever they are.
   const selecting = gatesSelecting(object, selectingGates, LIMITS.requiredGates + 1);
-  return withSelecting(object, selecting, selectingGates.isTruncated ?? false, rules);
+  return withNamed(object, selecting, selectingGates.isTruncated ?? false, rules);
 }
 
-function withSelecting(
+function withNamed(
   object: FluxObject,
-  selecting: NamespacedName[],
+  selecting: readonly NamespacedName[],
   isTruncated: boolean,
   rules: RefRules,
-): GateRefs {
+): RequiredByObject {
   const { refs: named, problems, tooMany: namesTooMany } = gatesInAnnotation(object, rules);
-  const tooManyGates =
-    namesTooMany || isTruncated || uniqueRefs([...named, ...selecting]).length > LIMITS.requiredGates;
+  // The last of two entries counts, in the place of the first.
+  const refs = uniqueRefs([...named, ...selecting.map((ref) => ({ ...ref, selected: true }))]);
+  const tooManyGates = namesTooMany || isTruncated || refs.length > LIMITS.requiredGates;
   const limit = tooManyGates ? LIMIT_OF_GATES : managedFieldsOf(object).tooMany ? LIMIT_OF_ROLLOUTS : undefined;
-  return { named, selecting, problems, limit };
+  return { refs, problems, limit };
 }
 
 /** The Gates that the object requires, evaluated. */
 export function evaluateObjectGates(object: FluxObject, context: GateContext): ObjectGates {
-  return evaluateAll(gateRefsOf(object, context.selectingGates, context), context.gates, context.now);
+  return evaluateAll(requiredByObject(object, context.selectingGates, context), context.gates, context.now);
 }
 
 /**
@@ -114,13 +108,13 @@ export function evaluateRecordedGates(
 ): ObjectGates {
   const recorded = gatesInSelectedBy(object);
   const selecting = (recorded ?? []).filter((ref) => gates.has(refKey(ref)));
-  return evaluateAll(withSelecting(object, selecting, recorded === undefined, rules), gates, now);
+  return evaluateAll(withNamed(object, selecting, recorded === undefined, rules), gates, now);
 }
 
-function evaluateAll(found: GateRefs, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
-  const { refs, limit } = gatesToEvaluate(found);
-  const all = evaluateGates(refs, gates, now);
-  return { ...found, all, closed: closedOf(all, limit) };
+function evaluateAll(required: RequiredByObject, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
+  const { refs, limit } = required;
+  const all = limit ? [] : evaluateGates(refs, gates, now);
+  return { ...required, all, closed: closedOf(all, limit) };
 }
 
 /** Whether the write changes labels by which a closed Gate selects the object. */
@@ -230,7 +224,8 @@ export function gatesToRead(objects: readonly FluxObject[], rules: RefRules, mus
  * The text of SELECTED_BY; undefined if no Gate selects the object.
  * If the Gates are too many, it is LIMIT_OF_GATES, and the webhook lists the Gates.
  */
-export function selectedByText({ selecting, limit }: Pick<ObjectGates, 'selecting' | 'limit'>): string | undefined {
+export function selectedByText({ refs, limit }: RequiredGates): string | undefined {
+  const selecting = refs.filter(({ selected }) => selected);
   const text = selecting.map(refKey).sort().join(',');
   const isTooMany = limit === LIMIT_OF_GATES || text.length > MAX_GATE_LIST_CHARACTERS;
   return isTooMany ? LIMIT_OF_GATES : text || undefined;

@@ -8,7 +8,7 @@ import type { CompositeResponse, RelatedResourceRule } from '../../api/metacontr
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../../api/types.ts';
 import { reportInputsOf, reportOf, rolloutsOfBinding } from '../../core/binding/bindingSpec.ts';
 import { atomicUpdateOf, bindingStatus } from '../../core/binding/bindingStatus.ts';
-import { gatesOfBinding } from '../../core/gate/gateRefs.ts';
+import { requiredByBinding } from '../../core/gate/gateRefs.ts';
 import { groupOf } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
@@ -24,7 +24,7 @@ export const fluxBindingHook: CompositeHook<FluxBinding> = {
       const { namespace = '' } = metadata;
       const rollouts = rolloutsOfBinding(spec).map((name) => ({ namespace, name }));
       relatedResources.push(...namedRules(ROLLOUTS, rollouts));
-      relatedResources.push(...namedRules(GATES, gatesOfBinding(spec)));
+      relatedResources.push(...namedRules(GATES, requiredByBinding(spec).refs));
     }
     const source = spec?.source && sourceRule(spec.source);
     // A rule for a kind that isn't served would fail every sync of this binding.

@@ -5,7 +5,7 @@ import type { FluxBinding, GateSummary, Rollout } from '../../../api/types.ts';
 import { closureKey } from '../../../core/gate/closedGates.ts';
 import { ABSENCE, evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import type { NextDeployment } from '../../../core/gate/gateApprovals.ts';
-import { gatesOfBinding, type Limit } from '../../../core/gate/gateRefs.ts';
+import { type Limit, requiredByBinding } from '../../../core/gate/gateRefs.ts';
 import { evaluateGate } from '../../../core/gate/gateTimeline.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
@@ -29,7 +29,7 @@ export function gateSteps(
   const reported = new Map(
     (rollout.status?.gates ?? []).filter(({ kind }) => kind === KINDS.Gate.kind).map((gate) => [gate.name, gate]),
   );
-  const ofBound = bound.flatMap(({ spec }) => gatesOfBinding(spec));
+  const ofBound = bound.flatMap(({ spec }) => requiredByBinding(spec).refs);
   const find = finder(related.gates);
   const [head] = rollout.status?.history ?? [];
   const isBypassed = mayBypass(rollout, head, version);
@@ -76,7 +76,7 @@ export function gateSteps(
 }
 
 function requires(spec: FluxBinding['spec'], key: string): boolean {
-  return gatesOfBinding(spec).some((own) => refKey(own) === key);
+  return requiredByBinding(spec).refs.some((own) => refKey(own) === key);
 }
 
 /** The state of a Gate that does not exist, or could not be read. */

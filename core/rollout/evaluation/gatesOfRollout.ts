@@ -8,14 +8,7 @@ import type { FluxBinding, Rollout, RolloutStatus } from '../../../api/types.ts'
 import { bindingsOfRollout } from '../../binding/boundObjects.ts';
 import { type ClosedGates, closedOf, closedWhere } from '../../gate/closedGates.ts';
 import { evaluateGates, type GateResult, isMissing, redactFor } from '../../gate/evaluateGates.ts';
-import {
-  gatesNamedBy,
-  gatesOfBinding,
-  LIMIT_OF_GATES,
-  type RequiredGates,
-  requiredByBinding,
-  unionOf,
-} from '../../gate/gateRefs.ts';
+import { gatesNamedBy, LIMIT_OF_GATES, type RequiredGates, requiredByBinding, unionOf } from '../../gate/gateRefs.ts';
 import { gateSelectsRollout, type SelectingGates } from '../../gate/gateSelection.ts';
 import { sameJson } from '../../kube/json.ts';
 import { identityOf, refKey, without } from '../../kube/names.ts';
@@ -71,7 +64,7 @@ export function evaluateGatesOfVersion(
 ): VersionGates {
   if (version === undefined) return { closed: undefined, bypassed: undefined, permissions: [], requeueAt: [] };
   const { rollout, bindings, requiredGates, gates } = observed;
-  const boundKeys = new Set(bindings.flatMap(({ spec }) => gatesOfBinding(spec)).map(refKey));
+  const boundKeys = new Set(bindings.flatMap(({ spec }) => requiredByBinding(spec).refs).map(refKey));
   const { uid, namespace = '' } = rollout.metadata;
   const users = versionUsers(rollout, state.authors, version);
   const next = { version, rollout: refKey(identityOf(rollout)), uid, users };

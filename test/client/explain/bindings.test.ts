@@ -18,7 +18,7 @@ const app: Rollout = rollout('my-app', '1.1.0', '1.0.0');
 const DEPLOYING = { ...app.status!.history![0]!, bakeStatus: 'Deploying' as const };
 
 function binding(applied: number, status: 'True' | 'False' | 'Unknown', message: string): FluxBinding {
-  const { spec, ...rest } = makeBinding(kustomization(), { gates: [], problems: [] }, undefined, false)!;
+  const { spec, ...rest } = makeBinding(kustomization(), { refs: [], problems: [] }, undefined, false)!;
   const version = applied === 2 ? '1.1.0' : '1.0.0';
   const condition = { type: 'Ready', status, reason: 'x', message, lastTransitionTime: '2026-03-04T08:00:00Z' };
   const carried = { rollout: 'my-app', id: applied, version, uid: 'uid-my-app' };

@@ -10,7 +10,7 @@ import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
 import { evaluateObjectGates } from '../../../core/objectGates/objectGates.ts';
 import { deployment, gatesByName, kustomization, NO_SELECTING_GATES, NOW, ociRepository } from './objects.ts';
 
-const gates = { gates: [{ namespace: 'shop', gate: 'freeze' }], problems: [] };
+const gates = { refs: [{ namespace: 'shop', name: 'freeze' }], problems: [] };
 const HUGE = 'x'.repeat(1_400_000);
 const size = (binding: FluxBinding | undefined) => JSON.stringify(binding).length;
 

@@ -244,11 +244,8 @@ const followers = [
 ].map((row): Row => ({ ...row, ready: row.ready as Row['ready'], deployed: undefined }));
 
 function bound(object: FluxObject, row?: Partial<Row>): FluxBinding {
-  const gates = (row?.gates ?? []).map(({ namespace, name }) => ({ namespace, gate: name }));
-  return {
-    ...makeBinding(object, { gates, problems: [] }, undefined, false)!,
-    ...(row?.before && { status: row.before }),
-  };
+  const refs = (row?.gates ?? []).map(({ namespace, name }) => ({ namespace, name }));
+  return { ...makeBinding(object, { refs, problems: [] }, undefined, false)!, ...(row?.before && { status: row.before }) };
 }
 
 describe('spec of a FluxBinding', () => {

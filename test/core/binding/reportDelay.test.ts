@@ -111,7 +111,7 @@ const rows: Row[] = [
 it.each(rows)('a FluxBinding gets the report of $title', ({ rollout, gate, other, report, requeueIn, ...row }) => {
   const isManaged = rollout !== undefined || gate === undefined;
   const object = kustomization({ deployed: deployment('my-app', 1, '1.0.0'), ...(!isManaged && { annotations: {} }) });
-  const wanted = makeBinding(object, { gates: gate ? [inReport] : [], problems: [] }, undefined, false)!;
+  const wanted = makeBinding(object, { refs: gate ? [FREEZE] : [], problems: [] }, undefined, false)!;
   const spec = row.before && { ...wanted.spec!, ...other, report: row.before };
   const observed = spec && { ...wanted, spec };
   const answer = nextBinding(wanted, observed, reportInputsOf(rollout ? [rollout] : [], gate ? [gate] : []), NOW);
