@@ -1,5 +1,4 @@
 import { EXIT } from '../../client/problem.ts';
-import { isApiError } from '../../connection/kube/kubeClient.ts';
 import { structuredText } from '../../connection/kube/objectText.ts';
 import { countOf } from '../../core/text/count.ts';
 import type { CommandDefinition } from '../command/command.ts';
@@ -15,28 +14,28 @@ import { checkReferences } from '../doctor/checkReferences.ts';
 import { checkRights } from '../doctor/checkRights.ts';
 import { checkAdmission, checkServingCertificate, checkWebhooks } from '../doctor/checkWebhooks.ts';
 import { checkWriteBack } from '../doctor/checkWriteBack.ts';
-import { type Check, type Finding, notChecked } from '../doctor/finding.ts';
+import type { Check, Finding } from '../doctor/finding.ts';
 import { wrapText } from '../terminal/columns.ts';
 import { type Style, styleOf, type TerminalTone } from '../terminal/style.ts';
 
 /** The checks, in the order of the output. */
-const CHECKS: readonly [about: string, check: Check][] = [
-  ['API server', checkVersion],
-  ['Kinds', checkKinds],
-  ['Hook server', checkServer],
-  ['Delivery', checkDelivery],
-  ['Webhooks', checkWebhooks],
-  ['Certificates', checkServingCertificate],
-  ['Admission', checkAdmission],
-  ['Metacontroller', checkMetacontroller],
-  ['Metacontroller', checkControllers],
-  ['Metacontroller', checkAwake],
-  ['Rights', checkRights],
-  ['References', checkReferences],
-  ['Flux objects', checkFluxObjects],
-  ['Write-back', checkWriteBack],
-  ['HealthChecks', checkHealthChecks],
-  ['Budgets', checkBudgets],
+const CHECKS: readonly Check[] = [
+  checkVersion,
+  checkKinds,
+  checkServer,
+  checkDelivery,
+  checkWebhooks,
+  checkServingCertificate,
+  checkAdmission,
+  checkMetacontroller,
+  checkControllers,
+  checkAwake,
+  checkRights,
+  checkReferences,
+  checkFluxObjects,
+  checkWriteBack,
+  checkHealthChecks,
+  checkBudgets,
 ];
 
 export const doctorCommand: CommandDefinition = {
@@ -61,17 +60,7 @@ Whatever you aren't allowed to read is listed as not checked.`,
     const { terminal, now, signal, flags } = context;
     const { client, namespace: home } = await context.cluster();
     const inputs = { client, namespace: flags.namespace, home, now, signal };
-    const results = await Promise.all(
-      CHECKS.map(async ([about, check]) => {
-        try {
-          return await check(inputs);
-        } catch (error) {
-          // Without an answer from the API server there is nothing to check.
-          if (!isApiError(error) || error.code === 0 || error.code === 401) throw error;
-          return [notChecked(about, error.message)];
-        }
-      }),
-    );
+    const results = await Promise.all(CHECKS.map((check) => check(inputs)));
     const unique = new Map(results.flat().map((each) => [JSON.stringify(each), each]));
     const findings = [...unique.values()].map((each) =>
       each.command === undefined ? each : { ...each, command: forSameCluster(each.command, flags) },

@@ -7,13 +7,10 @@ import { budgetKind } from '../../client/actions/writes/budgetWrites.ts';
 import { namespaceSelectorOf, selects } from '../../core/budget/selectingBudgets.ts';
 import { goJsonBytes } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { type Check, type Finding, problem, reader } from './finding.ts';
+import { checkOf, type Found, problem } from './finding.ts';
 
-const ABOUT = 'Budgets';
-
-export const checkBudgets: Check = async (inputs) => {
-  const { list, kind, notes } = reader(inputs, ABOUT);
-  const isWhole = inputs.namespace === undefined;
+export const checkBudgets = checkOf('Budgets', async ({ list, kind, namespace }) => {
+  const isWhole = namespace === undefined;
   const [own = [], ofCluster = [], namespaces, rollouts = []] = await Promise.all([
     kind<Budget>('RolloutBudget'),
     // Their Rollouts may be in namespaces that are not checked.
@@ -22,8 +19,8 @@ export const checkBudgets: Check = async (inputs) => {
     kind<Rollout>('Rollout'),
   ]);
   const labels = namespaces && new Map(namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]));
-  return [...sharingFindings(ofCluster), ...sizeFindings([...own, ...ofCluster], rollouts, labels), ...notes()];
-};
+  return [...sharingFindings(ofCluster), ...sizeFindings([...own, ...ofCluster], rollouts, labels)];
+});
 
 /** The share of the size limit from which on there is a finding: a history grows with each deployment. */
 const WARNING_SHARE = 0.8;
@@ -36,7 +33,7 @@ export function sizeFindings(
   budgets: readonly Budget[],
   rollouts: readonly Rollout[],
   labels: ReadonlyMap<string, Readonly<Record<string, string>>> | undefined,
-): Finding[] {
+): Found[] {
   return budgets.flatMap((budget) => {
     if (!labels && !budget.metadata.namespace) return [];
     const selected = rollouts.filter((rollout) =>
@@ -50,7 +47,6 @@ export function sizeFindings(
     const isOver = bytes > MAX_REQUEST_BYTES;
     const text = isOver ? `${size}, but ${limit}: its hook answers 413, and no slot is granted` : `${size}: ${limit}`;
     return problem(
-      ABOUT,
       text,
       'use several budgets that select fewer Rollouts each, or a smaller spec.versionHistoryLimit of the Rollouts',
     );
@@ -58,14 +54,13 @@ export function sizeFindings(
 }
 
 /** Findings about ClusterRolloutBudgets with which a Rollout of one namespace can hold Rollouts of another. */
-export function sharingFindings(budgets: readonly Budget[]): Finding[] {
+export function sharingFindings(budgets: readonly Budget[]): Found[] {
   const ofCluster = budgets.filter(({ metadata }) => !metadata.namespace) as ClusterRolloutBudget[];
   const sharing = 'any user who may label a Rollout in one namespace can take slots and block versions in all';
   return ofCluster
     .filter((budget) => namespaceSelectorOf(budget) === undefined)
     .map(({ metadata }) =>
       problem(
-        ABOUT,
         `ClusterRolloutBudget ${metadata.name} selects every namespace: ${sharing}`,
         'select namespaces in spec.namespaceSelector by a label that only you can set',
       ),

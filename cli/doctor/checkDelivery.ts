@@ -8,11 +8,9 @@ import {
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
 import { isApiError } from '../../connection/kube/kubeClient.ts';
-import { type Check, type Finding, findingsOrFine, notChecked, problem } from './finding.ts';
+import { checkOf, type Found, findingsOrFine, notChecked, problem } from './finding.ts';
 
-const ABOUT = 'Delivery';
-
-export const checkDelivery: Check = async ({ client }) => {
+export const checkDelivery = checkOf('Delivery', async ({ client }) => {
   const get = async (kind: string, at: { namespace: string; name: string }): Promise<AnyObject[]> => {
     if (!(kind in KINDS)) return [];
     const found = await client.get<AnyObject>({ ...resourceOf(KINDS[kind as KindName]), ...at });
@@ -28,19 +26,19 @@ export const checkDelivery: Check = async ({ client }) => {
     const { sourceRef } = kustomization?.spec ?? {};
     const source = sourceRef ? await get(sourceRef.kind, { namespace, ...sourceRef }) : [];
     const found = [...(kustomization ? [kustomization] : []), ...source].flatMap(governedFindings);
-    return findingsOrFine(ABOUT, found, `by Kustomization ${namespace}/${name}, which admission does not govern`);
+    return findingsOrFine(found, `by Kustomization ${namespace}/${name}, which admission does not govern`);
   } catch (error) {
     if (!isApiError(error, 403)) throw error;
-    return [notChecked(ABOUT, "you aren't allowed to read the objects by which Flux applies this installation")];
+    return [notChecked("you aren't allowed to read the objects by which Flux applies this installation")];
   }
-};
+});
 
-function governedFindings({ kind, metadata }: AnyObject): Finding[] {
+function governedFindings({ kind, metadata }: AnyObject): Found[] {
   const keys = Object.keys(metadata.annotations ?? {});
   const ours = keys.find((key) => key.startsWith(ROLLOUT_PREFIX) || key.startsWith(GATE_PREFIX));
   if (!ours) return [];
   const what = `${kind} ${metadata.namespace}/${metadata.name} applies this installation`;
   const text = `${what} and has the annotation ${ours}: while admission is down, Flux can't repair the installation from Git`;
   const fix = 'remove the annotation, or exclude its namespace from the Gate that selects it: docs/install.md, By Flux';
-  return [problem(ABOUT, text, fix)];
+  return [problem(text, fix)];
 }

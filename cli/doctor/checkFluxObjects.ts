@@ -15,13 +15,9 @@ import { isSetByGit } from '../../core/managedField/deployment.ts';
 import { fieldPath, managedFieldsOf, rolloutsOfObject } from '../../core/managedField/managedFields.ts';
 import { applierOf } from '../../core/suspension/applier.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
-import { type Check, type Finding, fine, problem, reader } from './finding.ts';
+import { checkOf, type Found, fine, problem } from './finding.ts';
 
-const ABOUT = 'Flux objects';
-
-export const checkFluxObjects: Check = async (inputs) => {
-  const { list, kind, notes } = reader(inputs, ABOUT);
-  const { client, namespace } = inputs;
+export const checkFluxObjects = checkOf('Flux objects', async ({ client, namespace, list, kind }) => {
   // Users without rights may not list a kind that is not served either.
   const hasProviders = (await client.resources(INPUT_PROVIDERS.apiVersion)).length > 0;
   const [rollouts, providers, ...lists] = await Promise.all([
@@ -39,9 +35,8 @@ export const checkFluxObjects: Check = async (inputs) => {
     ...objects.flatMap(unknownAnnotationFindings),
     ...managedFieldFindings(objects, kustomizations, rollouts),
     ...waitedGateFindings(kustomizations),
-    ...notes(),
   ];
-};
+});
 
 /** The kind of Flux Operator that may ask for the version of a Rollout (docs/resource-set-inputs.md). */
 const INPUT_PROVIDERS = { apiVersion: 'fluxcd.controlplane.io/v1', resource: 'resourcesetinputproviders' };
@@ -51,7 +46,7 @@ export function unboundFindings(
   rollouts: readonly Rollout[],
   objects: readonly FluxObject[],
   providers: readonly AnyObject[],
-): Finding[] {
+): Found[] {
   const bound = new Set(
     objects.flatMap((object) => rolloutsOfObject(object).map((name) => `${object.metadata.namespace}/${name}`)),
   );
@@ -65,14 +60,14 @@ export function unboundFindings(
   if (unbound.length === 0) return [];
   const names = firstFew(unbound.map((each) => refKey(identityOf(each))));
   const text = `No Flux object is bound to these Rollouts, so none gets their versions: ${names}`;
-  return [problem(ABOUT, text, 'annotate the object that gets the version: docs/rollouts.md, Bind Flux objects')];
+  return [problem(text, 'annotate the object that gets the version: docs/rollouts.md, Bind Flux objects')];
 }
 
-function unknownAnnotationFindings({ kind, metadata }: FluxObject): Finding[] {
+function unknownAnnotationFindings({ kind, metadata }: FluxObject): Found[] {
   const unknown = Object.keys(metadata.annotations ?? {}).filter(isUnknownAnnotation);
   if (unknown.length === 0) return [];
   const text = `${kind} ${metadata.namespace}/${metadata.name} has annotations that have no effect: ${firstFew(unknown, 3)}`;
-  return [problem(ABOUT, text, 'correct or remove them: docs/reference/annotations.md')];
+  return [problem(text, 'correct or remove them: docs/reference/annotations.md')];
 }
 
 interface IgnoreRule {
@@ -91,7 +86,7 @@ export function managedFieldFindings(
   objects: readonly FluxObject[],
   kustomizations: readonly FluxObject[],
   rollouts: readonly Rollout[] = [],
-): Finding[] {
+): Found[] {
   const appliers = byRefKey(kustomizations);
   const writingBack = new Set(rollouts.filter(isSetByGit).map((each) => refKey(identityOf(each))));
   const fields = objects.flatMap((object) => {
@@ -117,7 +112,7 @@ export function managedFieldFindings(
     `${name} gets its version from Git (spec.writeBack), but spec.ignore of Kustomization ${applier} keeps the old one`;
   return [
     ...blocked.map(({ name, applier }) =>
-      problem(ABOUT, blockedText(name, applier), 'remove the path of the version from spec.ignore'),
+      problem(blockedText(name, applier), 'remove the path of the version from spec.ignore'),
     ),
     ...resetFinding(fields.filter(({ isOfGit }) => !isOfGit)),
   ];
@@ -130,15 +125,15 @@ function applyManagers(object: FluxObject, path: readonly string[]): string[] {
   return [...managers].filter((manager) => isApplyBy(manager, object, path));
 }
 
-function resetFinding(fields: readonly { name: string; managers: readonly string[] }[]): Finding[] {
+function resetFinding(fields: readonly { name: string; managers: readonly string[] }[]): Found[] {
   if (fields.length === 0) return [];
   const reset = fields.filter(({ managers }) => managers.length > 0);
-  if (reset.length === 0) return [fine(ABOUT, 'no version would be reset if admission were removed')];
+  if (reset.length === 0) return [fine('no version would be reset if admission were removed')];
   const names = [...new Set(reset.map(({ name, managers }) => `${name} (${managers.join(', ')})`))];
   const all = new Set(fields.map(({ name }) => name)).size;
   const what = `${names.length} of ${all} objects would get the version of an apply if admission were removed`;
   const help = 'to prevent that, remove the value from the manifest, or set spec.ignore (docs/adopt.md)';
-  return [fine(ABOUT, `${what}: ${firstFew(names)}; ${help}`)];
+  return [fine(`${what}: ${firstFew(names)}; ${help}`)];
 }
 
 /** Whether a rule applies to the object. Patterns and selectors, which only Flux evaluates, count as a match. */
@@ -162,7 +157,7 @@ const kindKey = ({ apiVersion = '', kind = '' }: { apiVersion?: string; kind?: s
   `${groupOf(apiVersion)}/${kind}`;
 
 /** Findings about Kustomizations that wait for Gates which they apply: a closed one makes them fail. */
-export function waitedGateFindings(kustomizations: readonly FluxObject[]): Finding[] {
+export function waitedGateFindings(kustomizations: readonly FluxObject[]): Found[] {
   return kustomizations.flatMap(({ metadata, spec, status }) => {
     const { wait, healthCheckExprs = [] } = (spec ?? {}) as WaitingSpec;
     if (!wait) return [];
@@ -174,6 +169,6 @@ export function waitedGateFindings(kustomizations: readonly FluxObject[]): Findi
     const names = firstFew(waited.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`));
     const what = `Kustomization ${metadata.namespace}/${metadata.name} has wait: true and applies ${names}`;
     const text = `${what}: while one is closed, Flux reports the Kustomization as failed`;
-    return problem('Gates', text, 'add the healthCheckExprs of docs/depend-on-a-gate.md');
+    return { about: 'Gates', ...problem(text, 'add the healthCheckExprs of docs/depend-on-a-gate.md') };
   });
 }

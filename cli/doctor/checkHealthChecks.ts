@@ -14,54 +14,52 @@ import { byRefKey, identityOf, refKey } from '../../core/kube/names.ts';
 import { matchesSelector, SelectorError } from '../../core/kube/selector.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
-import { type Check, type CheckInputs, type Finding, notChecked, problem, reader } from './finding.ts';
+import { type CheckInputs, checkOf, type Found, notChecked, problem, type Reads } from './finding.ts';
 
-const ABOUT = 'HealthChecks';
-
-export const checkHealthChecks: Check = async (inputs) => {
-  const { kind, notes } = reader(inputs, ABOUT);
-  const checks = (await kind<HealthCheck>('HealthCheck')) ?? [];
-  return [...(await metricChecks(checks, inputs)), ...(await inventoryChecks(checks, inputs)), ...notes()];
-};
+export const checkHealthChecks = checkOf('HealthChecks', async (inputs) => {
+  const checks = (await inputs.kind<HealthCheck>('HealthCheck')) ?? [];
+  return [...(await metricChecks(checks, inputs)), ...(await inventoryChecks(checks, inputs))];
+});
 
 // Few users may read what the following checks need, which matters only if there are HealthChecks of that class.
 
-async function inventoryChecks(checks: readonly HealthCheck[], inputs: CheckInputs): Promise<Finding[]> {
+async function inventoryChecks(
+  checks: readonly HealthCheck[],
+  { client, namespace, kind }: CheckInputs & Reads,
+): Promise<Found[]> {
   const refs = checks.flatMap((check) => {
     const ref = check.spec?.class === KUSTOMIZATION_CLASS ? kustomizationRef(check) : undefined;
     return ref && !('problem' in ref) ? [{ check, ref }] : [];
   });
   if (refs.length === 0) return [];
-  const { kind, notes } = reader(inputs, ABOUT);
   // A HealthCheck may name a Kustomization of another namespace.
-  const isElsewhere = refs.some(({ ref }) => ref.namespace !== inputs.namespace);
+  const isElsewhere = refs.some(({ ref }) => ref.namespace !== namespace);
   const kustomizations = await kind<FluxObject>('Kustomization', isElsewhere ? { namespace: undefined } : undefined);
   const byKey = byRefKey(kustomizations ?? []);
-  const unreadableOf = unreadableReviewer(inputs.client);
+  const unreadableOf = unreadableReviewer(client);
   const names = new Map<string, string[]>();
   for (const { check, ref } of refs) {
     const kustomization = byKey.get(refKey(ref));
     const unreadable = kustomization ? await unreadableOf(kustomization) : [];
-    if (!unreadable) return [notChecked(ABOUT, "you aren't allowed to review what the hook server may read")];
+    if (!unreadable) return [notChecked("you aren't allowed to review what the hook server may read")];
     for (const resource of unreadable) names.set(resource, [...(names.get(resource) ?? []), refKey(identityOf(check))]);
   }
-  return [...[...names].map(([resource, affected]) => unreadableFinding(resource, affected)), ...notes()];
+  return [...names].map(([resource, affected]) => unreadableFinding(resource, affected));
 }
 
-function unreadableFinding(resource: string, checks: readonly string[]): Finding {
+function unreadableFinding(resource: string, checks: readonly string[]): Found {
   const what = `The hook server isn't allowed to read ${resource}, so these HealthChecks are never Healthy`;
-  return problem(ABOUT, `${what}: ${firstFew(checks)}`, UNREADABLE_FIX);
+  return problem(`${what}: ${firstFew(checks)}`, UNREADABLE_FIX);
 }
 
-async function metricChecks(checks: readonly HealthCheck[], inputs: CheckInputs): Promise<Finding[]> {
-  const { list, notes } = reader(inputs, ABOUT);
+async function metricChecks(checks: readonly HealthCheck[], { list }: Reads): Promise<Found[]> {
   const measured = checks.filter(metricCheckOf);
   if (measured.length === 0) return [];
   const [providers, namespaces] = await Promise.all([
     list<MetricProvider>(METRIC_PROVIDERS),
     list<KubeObject>(NAMESPACES),
   ]);
-  return [...(providers ? metricFindings(measured, providers, namespaces) : []), ...notes()];
+  return providers ? metricFindings(measured, providers, namespaces) : [];
 }
 
 /** Findings about providers that do not exist or do not select the namespace. `namespaces`: undefined if unknown. */
@@ -69,7 +67,7 @@ export function metricFindings(
   checks: readonly HealthCheck[],
   providers: readonly MetricProvider[],
   namespaces: readonly Pick<KubeObject, 'metadata'>[] | undefined,
-): Finding[] {
+): Found[] {
   const byName = new Map(providers.map((provider) => [provider.metadata.name, provider]));
   const labels = new Map(namespaces?.map(({ metadata }) => [metadata.name, metadata.labels ?? {}]));
   return checks.flatMap((check) => {
@@ -81,13 +79,13 @@ export function metricFindings(
     if (!provider) {
       const text = `${what}, which does not exist: the HealthCheck is never Healthy`;
       const fix = 'create it, or correct spec.prometheus.provider';
-      return problem(ABOUT, text, fix, shell`kubectl get metricproviders`);
+      return problem(text, fix, shell`kubectl get metricproviders`);
     }
     const own = labels.get(namespace);
     if (!own || selects(provider, own)) return [];
     const text = `${what}, whose spec.namespaceSelector does not select namespace ${namespace}: the HealthCheck is never Healthy`;
     const show = shell`kubectl get metricprovider ${nameWord(requested)} -o yaml`;
-    return problem(ABOUT, text, 'label the Namespace, or widen the selector', show);
+    return problem(text, 'label the Namespace, or widen the selector', show);
   });
 }
 

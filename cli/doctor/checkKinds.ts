@@ -3,9 +3,8 @@ import { SCHEMAS } from '../../api/generated/schemas.ts';
 import { apiVersionOf, GOVERNED_KINDS, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import { isApiError, type KubeClient } from '../../connection/kube/kubeClient.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
-import { type Check, type Finding, fine, notChecked, problem } from './finding.ts';
+import { checkOf, type Found, fine, notChecked, problem } from './finding.ts';
 
-const ABOUT = 'Kinds';
 const OLDEST_MINOR = 32;
 
 /** Our own kinds, which all have to be served. Flux's kinds are served if its components are installed. */
@@ -13,23 +12,22 @@ const OWN_KINDS = Object.values(KINDS).filter(({ group }) =>
   /^(kuberik\.com|gating\.toolkit\.fluxcd\.io)$/.test(group),
 );
 
-export const checkVersion: Check = async ({ client }) => {
+export const checkVersion = checkOf('API server', async ({ client }) => {
   const { gitVersion, minor } = await client.raw<{ gitVersion: string; minor: string }>('/version');
-  const about = 'API server';
-  if (Number.parseInt(minor, 10) >= OLDEST_MINOR) return [fine(about, gitVersion)];
+  if (Number.parseInt(minor, 10) >= OLDEST_MINOR) return [fine(gitVersion)];
   const text = `${gitVersion} is older than 1.${OLDEST_MINOR}, which selectable fields of custom resources need`;
-  return [problem(about, text, 'upgrade the cluster')];
-};
+  return [problem(text, 'upgrade the cluster')];
+});
 
-export const checkKinds: Check = async ({ client }) => {
+export const checkKinds = checkOf('Kinds', async ({ client }) => {
   const own = await Promise.all(OWN_KINDS.map(({ kind }) => checkKind(client, kind)));
   const findings = [...own.flat(), ...olderFindings(await servedByFlux(client))];
   const problems = findings.filter(({ level }) => level === 'problem');
   const unseenKinds = findings.filter(({ level }) => level === 'unseen');
   const compared = unseenKinds.length === 0 ? ', and their fields are those of this command' : '';
-  const all = [fine(ABOUT, `all ${OWN_KINDS.length} are served${compared}`)];
+  const all = [fine(`all ${OWN_KINDS.length} are served${compared}`)];
   return [...(problems.length > 0 ? problems : all), ...unseenKinds.slice(0, 1)];
-};
+});
 
 /** The kinds that the API server serves in each version of Flux's groups. */
 async function servedByFlux(client: KubeClient): Promise<Map<string, string[]>> {
@@ -43,14 +41,14 @@ async function servedByFlux(client: KubeClient): Promise<Map<string, string[]>> 
   return new Map(await Promise.all(kinds));
 }
 
-async function checkKind(client: KubeClient, name: KindName): Promise<Finding[]> {
+async function checkKind(client: KubeClient, name: KindName): Promise<Found[]> {
   const row = KINDS[name];
   const { apiVersion, resource } = resourceOf(row);
   const file = `${row.group}_${resource}`;
   const served = await client.resources(apiVersion);
   if (!served.some((each) => each.kind === name)) {
     const command = `kubectl apply --server-side -f manifests/crds/${file}.yaml`;
-    return [problem(ABOUT, `${name} (${apiVersion}) is not served`, 'install its CRD', command)];
+    return [problem(`${name} (${apiVersion}) is not served`, 'install its CRD', command)];
   }
   try {
     const crds = { apiVersion: 'apiextensions.k8s.io/v1', resource: 'customresourcedefinitions' };
@@ -62,7 +60,7 @@ async function checkKind(client: KubeClient, name: KindName): Promise<Finding[]>
     if (!isApiError(error, 403)) throw error;
     const text =
       "you aren't allowed to read customresourcedefinitions: their fields were not compared with this command";
-    return [notChecked(ABOUT, text)];
+    return [notChecked(text)];
   }
 }
 
@@ -76,7 +74,7 @@ export interface Schema {
  * Findings about fields that only the CRD or only this command has: the API server silently drops fields that a CRD
  * does not have. `crd`: the name of its file, `kuberik.com_rollouts`.
  */
-export function schemaFindings(kind: string, crd: string, served: Schema): Finding[] {
+export function schemaFindings(kind: string, crd: string, served: Schema): Found[] {
   const known = SCHEMAS[kind] as Schema | undefined;
   if (!known) return [];
   const [ours, theirs] = [fieldsOf(known), fieldsOf(served)];
@@ -87,8 +85,8 @@ export function schemaFindings(kind: string, crd: string, served: Schema): Findi
   const upgrade = 'apply the CRDs of the installed version, or use the command of that version';
   const command = `kubectl apply --server-side -f manifests/crds/${crd}.yaml`;
   return [
-    ...(older.length > 0 ? [problem(ABOUT, olderText, upgrade, command)] : []),
-    ...(newer.length > 0 ? [problem(ABOUT, newerText, 'install the command of that version')] : []),
+    ...(older.length > 0 ? [problem(olderText, upgrade, command)] : []),
+    ...(newer.length > 0 ? [problem(newerText, 'install the command of that version')] : []),
   ];
 }
 
@@ -113,7 +111,7 @@ function fieldsOf(schema: Schema): Set<string> {
  * of Metacontroller does nothing for all of them (docs/facts.md, M14).
  * @param served the kinds of each `group/version` of Flux that the API server serves
  */
-export function olderFindings(served: ReadonlyMap<string, readonly string[]>): Finding[] {
+export function olderFindings(served: ReadonlyMap<string, readonly string[]>): Found[] {
   return GOVERNED_KINDS.flatMap((row) => {
     const serving = [...served].flatMap(([version, kinds]) =>
       version.startsWith(`${row.group}/`) && kinds.includes(row.kind) ? version : [],
@@ -122,6 +120,6 @@ export function olderFindings(served: ReadonlyMap<string, readonly string[]>): F
     if (serving.length === 0 || serving.includes(wanted)) return [];
     const what = `${row.kind} is served only as ${serving.join(' and ')}, but rollout-hooks reads ${wanted}`;
     const text = `${what}: Gates hold no object of group ${row.group}`;
-    return problem(ABOUT, text, 'upgrade Flux to 2.7 or newer');
+    return problem(text, 'upgrade Flux to 2.7 or newer');
   });
 }

@@ -10,14 +10,15 @@ import { byRefKey, identityOf, refKey } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
 import {
-  type Check,
   type CheckInputs,
-  type Finding,
+  checkOf,
+  type Found,
   findingsOrFine,
   fine,
   notChecked,
   problem,
-  reader,
+  type Reads,
+  readsOf,
 } from './finding.ts';
 
 const ABOUT = 'Metacontroller';
@@ -82,7 +83,7 @@ const trustedUser = (server: Workload) => envOf(server).find(({ name }) => name 
  * The Deployments or StatefulSets of Metacontroller; empty if none can be found. Other products may bring one of their
  * own: ours are those whose account the hook server trusts.
  */
-async function findMetacontrollers(list: ReturnType<typeof reader>['list']): Promise<Workload[]> {
+async function findMetacontrollers({ list }: Pick<Reads, 'list'>): Promise<Workload[]> {
   const kinds = ['statefulsets', 'deployments'].map((resource) => list<Workload>({ apiVersion: 'apps/v1', resource }));
   const workloads = (await Promise.all(kinds)).flatMap((found) => found ?? []);
   const found = workloads.filter((workload) => containersOf(workload).some(runsMetacontroller));
@@ -93,7 +94,7 @@ async function findMetacontrollers(list: ReturnType<typeof reader>['list']): Pro
 
 /** The user name of Metacontroller's ServiceAccount; undefined if its Deployment or StatefulSet can't be found. */
 export async function metacontrollerUser(inputs: CheckInputs): Promise<string | undefined> {
-  const [found] = await findMetacontrollers(reader(inputs, ABOUT).list);
+  const [found] = await findMetacontrollers(readsOf(inputs));
   return found && accountOf(found);
 }
 
@@ -103,13 +104,10 @@ export function isTooOld(image: string): boolean {
   return version !== null && lt(version, OLDEST_METACONTROLLER);
 }
 
-export const checkMetacontroller: Check = async (inputs) => {
-  const { list, notes } = reader(inputs, ABOUT);
-  const [workload] = await findMetacontrollers(list);
+export const checkMetacontroller = checkOf(ABOUT, async ({ list, unread }) => {
+  const [workload] = await findMetacontrollers({ list });
   const container = workload && containersOf(workload).find(runsMetacontroller);
-  if (!container) {
-    return notes().length > 0 ? notes() : [notChecked(ABOUT, 'no Deployment or StatefulSet of this cluster runs it')];
-  }
+  if (!container) return unread.size > 0 ? [] : [notChecked('no Deployment or StatefulSet of this cluster runs it')];
   const { image = '', args = [] } = container;
   const missing = EXPECTED_FLAGS.filter((flag) => !args.some((arg) => arg.startsWith(flag)));
   const slow = `It runs without ${missing.join(', ')}: it is limited to about one release every two seconds`;
@@ -117,24 +115,23 @@ export const checkMetacontroller: Check = async (inputs) => {
   const stopped = 'None of its replicas is ready: nothing is deployed, and no Gate suspends or resumes its objects';
   const problems = [
     ...(readyReplicas === 0
-      ? [problem(ABOUT, stopped, 'look at its Pods and its log', `kubectl -n ${workload.metadata.namespace} get pods`)]
+      ? [problem(stopped, 'look at its Pods and its log', `kubectl -n ${workload.metadata.namespace} get pods`)]
       : []),
     ...(isTooOld(image)
-      ? [problem(ABOUT, `${image} is older than ${OLDEST_METACONTROLLER}`, 'upgrade it: docs/install.md, Requirements')]
+      ? [problem(`${image} is older than ${OLDEST_METACONTROLLER}`, 'upgrade it: docs/install.md, Requirements')]
       : []),
-    ...(missing.length > 0 ? [problem(ABOUT, slow, 'set these flags: manifests/metacontroller/README.md')] : []),
+    ...(missing.length > 0 ? [problem(slow, 'set these flags: manifests/metacontroller/README.md')] : []),
   ];
-  return [...findingsOrFine(ABOUT, problems, `${image}, with its flags`), ...notes()];
-};
+  return findingsOrFine(problems, `${image}, with its flags`);
+});
 
-export const checkControllers: Check = async (inputs) => {
-  const { list, notes } = reader(inputs, ABOUT);
-  if ((await inputs.client.resources(METACONTROLLER)).length === 0) {
+export const checkControllers = checkOf(ABOUT, async ({ client, list, unread }) => {
+  if ((await client.resources(METACONTROLLER)).length === 0) {
     const text = 'It is not installed: the API server does not serve its kinds, and nothing is reconciled';
-    return [problem(ABOUT, text, 'install it, then apply our manifests again: docs/install.md')];
+    return [problem(text, 'install it, then apply our manifests again: docs/install.md')];
   }
-  const selectors = controllerSelectors(await findMetacontrollers(list));
-  const findings: Finding[] = [];
+  const selectors = controllerSelectors(await findMetacontrollers({ list }));
+  const findings: Found[] = [];
   for (const [resource, names] of Object.entries(EXPECTED_CONTROLLERS)) {
     const named = async (labelSelector?: string) => {
       const found = await list({ apiVersion: METACONTROLLER, resource, ...(labelSelector && { labelSelector }) });
@@ -145,17 +142,16 @@ export const checkControllers: Check = async (inputs) => {
     const missing = names.filter((name) => !existing.includes(name)).join(', ');
     const text = `The ${resource} ${missing} do not exist: nothing reconciles their objects`;
     const apply = 'kubectl apply --server-side -k manifests/controllers';
-    if (missing !== '') findings.push(problem(ABOUT, text, 'apply them again', apply));
+    if (missing !== '') findings.push(problem(text, 'apply them again', apply));
     if (selectors.length === 0) continue;
     const selected = (await Promise.all(selectors.map(named))).flatMap((each) => each ?? []);
     const skipped = existing.filter((name) => names.includes(name) && !selected.includes(name)).join(', ');
     const unselected = `No --target-label-selector of Metacontroller selects the ${resource} ${skipped}: nothing reconciles their objects`;
     const fix = 'label them, or change the flag: docs/scale.md, Several Metacontrollers';
-    if (skipped !== '') findings.push(problem(ABOUT, unselected, fix));
+    if (skipped !== '') findings.push(problem(unselected, fix));
   }
-  if (notes().length > 0) return [...findings, ...notes()];
-  return findingsOrFine(ABOUT, findings, 'the controllers of rollout-hooks are registered');
-};
+  return unread.size > 0 ? findings : findingsOrFine(findings, 'the controllers of rollout-hooks are registered');
+});
 
 /** The labels that each Metacontroller's controllers need, as a selector; '' without the flag. */
 function controllerSelectors(workloads: readonly Workload[]): string[] {
@@ -168,8 +164,7 @@ function controllerSelectors(workloads: readonly Workload[]): string[] {
 /** The time until the second read: a status may be behind for a moment. */
 const SECOND_READ_MS = 3000;
 
-export const checkAwake: Check = async (inputs) => {
-  const { kind, notes } = reader(inputs, ABOUT);
+export const checkAwake = checkOf(ABOUT, async ({ kind, now, signal }) => {
   const readBehind = async () => {
     const [policies = [], ...lists] = await Promise.all([
       kind<ImagePolicy>('ImagePolicy'),
@@ -179,21 +174,21 @@ export const checkAwake: Check = async (inputs) => {
     if (lists.every((list) => list === undefined)) return undefined;
     return objectsBehind(
       lists.flatMap((list) => list ?? []),
-      inputs.now(),
+      now(),
       policies,
     );
   };
   const first = await readBehind();
-  if (!first) return notes();
-  if (first.length === 0) return [fine(ABOUT, 'every status is up to date'), ...notes()];
-  await wait(SECOND_READ_MS, undefined, { signal: inputs.signal });
+  if (!first) return [];
+  if (first.length === 0) return [fine('every status is up to date')];
+  await wait(SECOND_READ_MS, undefined, { signal });
   const second = new Set(await readBehind());
   const behind = first.filter((name) => second.has(name));
-  if (behind.length === 0) return [fine(ABOUT, 'every status is up to date now'), ...notes()];
+  if (behind.length === 0) return [fine('every status is up to date now')];
   const text = `It does not reconcile: the status of ${firstFew(behind, 3)} is out of date. Admission is not affected`;
   const fix = 'look at its Pods and its log: docs/install.md, Troubleshooting';
-  return [problem(ABOUT, text, fix, 'kubectl -n metacontroller get pods')];
-};
+  return [problem(text, fix, 'kubectl -n metacontroller get pods')];
+});
 
 /** The objects whose status is out of date: `Rollout shop/checkout`. `policies`: the ImagePolicies, if known. */
 export function objectsBehind(
@@ -215,16 +210,14 @@ export function objectsBehind(
 }
 
 /** Checks the hook server's replicas, and its settings for Metacontroller's account and for other namespaces. */
-export const checkServer: Check = async (inputs) => {
-  const about = 'Hook server';
-  const { list, notes } = reader(inputs, about);
-  const found = await list<Workload>({ apiVersion: 'apps/v1', resource: 'deployments', namespace: 'rollout-hooks' });
+export const checkServer = checkOf('Hook server', async (inputs) => {
+  const found = await inputs.list<Workload>({
+    apiVersion: 'apps/v1',
+    resource: 'deployments',
+    namespace: 'rollout-hooks',
+  });
   const server = found?.find(isServer);
-  if (!server) {
-    return notes().length > 0
-      ? notes()
-      : [notChecked(about, 'there is no Deployment rollout-hooks/rollout-hooks in this cluster')];
-  }
+  if (!server) return found ? [notChecked('there is no Deployment rollout-hooks/rollout-hooks in this cluster')] : [];
   const ready: number = server.status?.readyReplicas ?? 0;
   const wanted = server.spec.replicas ?? 1;
   const user = trustedUser(server);
@@ -233,11 +226,10 @@ export const checkServer: Check = async (inputs) => {
   const text = `${ready} of ${wanted} replicas are ready`;
   const isReady = ready >= wanted;
   return [
-    isReady ? fine(about, text) : problem(about, text, 'look at the Pods', 'kubectl -n rollout-hooks describe pods'),
+    isReady ? fine(text) : problem(text, 'look at the Pods', 'kubectl -n rollout-hooks describe pods'),
     ...(user && account && user !== account
       ? [
           problem(
-            about,
             `METACONTROLLER_USER is ${user}, and Metacontroller runs as ${account}: its writes count as those of a user`,
             'write its account into all manifests: manifests/metacontroller/README.md',
           ),
@@ -245,12 +237,10 @@ export const checkServer: Check = async (inputs) => {
       : []),
     ...(isRestricted ? await foreignFindings(inputs) : []),
   ];
-};
+});
 
 /** Findings with NO_CROSS_NAMESPACE_REFS: objects that name Gates of other namespaces are held. */
-async function foreignFindings(inputs: CheckInputs): Promise<Finding[]> {
-  const about = 'References';
-  const { kind } = reader(inputs, about);
+async function foreignFindings({ kind }: Reads): Promise<Found[]> {
   const [bindings = [], gates = []] = await Promise.all([kind<any>('FluxBinding'), kind<any>('Gate')]);
   const held = bindings.filter(({ spec, metadata }) =>
     spec?.gates?.some((ref: any) => ref.namespace && ref.namespace !== metadata.namespace),
@@ -259,8 +249,8 @@ async function foreignFindings(inputs: CheckInputs): Promise<Finding[]> {
   const objects = held.map(({ spec, metadata }) => `${spec.target.kind} ${metadata.namespace}/${spec.target.name}`);
   const names = wide.map(({ metadata }) => `Gate ${metadata.namespace}/${metadata.name}`);
   if (held.length + wide.length === 0)
-    return [fine(about, 'NO_CROSS_NAMESPACE_REFS is set, and nothing refers to another namespace')];
-  const found = (text: string, fix: string) => problem(about, `NO_CROSS_NAMESPACE_REFS is set, but ${text}`, fix);
+    return [fine('NO_CROSS_NAMESPACE_REFS is set, and nothing refers to another namespace')];
+  const found = (text: string, fix: string) => problem(`NO_CROSS_NAMESPACE_REFS is set, but ${text}`, fix);
   return [
     ...(objects.length > 0
       ? [

@@ -13,14 +13,11 @@ import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { consentingRollouts, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { countOf } from '../../core/text/count.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
-import { type Check, type Finding, findingsOrFine, problem, reader } from './finding.ts';
+import { checkOf, type Found, findingsOrFine, problem } from './finding.ts';
 
-const ABOUT = 'References';
-
-export const checkReferences: Check = async (inputs) => {
-  const { list, kind, notes } = reader(inputs, ABOUT);
+export const checkReferences = checkOf('References', async ({ client, list, kind, unread }) => {
   const flux = async <T extends AnyObject>(name: 'ImagePolicy' | 'Kustomization') => {
-    const apiVersion = await servedVersion(inputs.client, name);
+    const apiVersion = await servedVersion(client, name);
     return apiVersion && list<T>({ apiVersion, resource: KINDS[name].resource });
   };
   const [rollouts, rolloutGates, bindings, gates, policies, checks] = await Promise.all([
@@ -51,9 +48,8 @@ export const checkReferences: Check = async (inputs) => {
     }),
     ...upstreamFindings(rollouts ?? [], upstreams, namespaces),
   ];
-  if (notes().length > 0) return [...found, ...notes()];
-  return findingsOrFine(ABOUT, found, 'every referenced object exists');
-};
+  return unread.size > 0 ? found : findingsOrFine(found, 'every referenced object exists');
+});
 
 /** The served version of a kind; undefined if none is served or the user can't read that. */
 async function servedVersion(client: KubeClient, kind: KindName): Promise<string | undefined> {
@@ -77,7 +73,7 @@ interface ReferringObjects {
 }
 
 /** Findings about references to objects that don't exist, and about closed Gates that don't hold all their objects. */
-export function absentFindings(of: ReferringObjects): Finding[] {
+export function absentFindings(of: ReferringObjects): Found[] {
   const { rollouts, rolloutGates, gates, bindings, policies, checks, kustomizations } = of;
   const ownName = ({ metadata }: AnyObject, name: string) => ({ namespace: metadata.namespace ?? '', name });
   const targetOf = ({ spec, metadata }: FluxBinding) =>
@@ -148,35 +144,35 @@ export function upstreamFindings(
   rollouts: readonly Rollout[],
   upstreams: readonly Rollout[] | undefined,
   namespaces: readonly KubeObject[] | undefined,
-): Finding[] {
+): Found[] {
   const existing = byRefKey(upstreams ?? []);
   return rollouts.flatMap((rollout) => {
     const by = identityOf(rollout);
-    return upstreamRefs(rollout).flatMap((ref): Finding[] => {
+    return upstreamRefs(rollout).flatMap((ref): Found[] => {
       const upstream = existing.get(refKey(ref));
       const text = `Rollout ${refKey(by)} deploys nothing: its upstream Rollout ${refKey(ref)} (spec.after)`;
       if (upstreams && !upstream) {
         const edit = shell`kubectl -n ${by.namespace} edit rollout ${by.name}`;
-        return [problem(ABOUT, `${text} does not exist`, 'create it, or correct spec.after', edit)];
+        return [problem(`${text} does not exist`, 'create it, or correct spec.after', edit)];
       }
       if (!upstream || !namespaces || consentingRollouts(rollout, [upstream], namespaces).length > 0) return [];
       const others = upstream.metadata.annotations?.[WATCHED_FROM];
       const consent = `${WATCHED_FROM}=${others ? `${others},` : ''}${by.namespace}`;
       const allow = shell`kubectl -n ${ref.namespace} annotate --overwrite rollout ${ref.name} ${consent}`;
-      return [problem(ABOUT, `${text} has not consented`, 'add the consent', allow)];
+      return [problem(`${text} has not consented`, 'add the consent', allow)];
     });
   });
 }
 
 /** The finding about a closed Gate that does not hold all of its Flux objects. */
-function notHeldFinding({ metadata: { namespace, name }, status }: Gate): Finding[] {
+function notHeldFinding({ metadata: { namespace, name }, status }: Gate): Found[] {
   const { notHeld = 0, notHeldObjects: [first] = [] } = status ?? {};
   if (notHeld === 0) return [];
   const text = `Gate ${namespace}/${name} is closed, but fails to hold ${countOf(notHeld, 'Flux object')}`;
   const example = first
     ? `, such as ${first.kind} ${first.namespace}/${first.name}: ${first.message ?? first.reason}`
     : '';
-  return [problem('Gates', `${text}${example}`, 'see the runbook of GateNotHolding (docs/runbooks.md)')];
+  return [{ about: 'Gates', ...problem(`${text}${example}`, 'see the runbook of GateNotHolding (docs/runbooks.md)') }];
 }
 
 interface MissingReference<T> {
@@ -191,11 +187,11 @@ function missingReferences<T extends AnyObject>(
   targets: readonly AnyObject[] | undefined,
   refsOf: (object: T) => readonly NamespacedName[] | NamespacedName,
   findingOf: (missing: MissingReference<T>) => [text: string, fix: string, command?: string],
-): Finding[] {
+): Found[] {
   if (!objects || !targets) return [];
   const existing = new Set(targets.map((target) => refKey(identityOf(target))));
   return objects.flatMap((object) => {
     const missing = uniqueRefs([refsOf(object)].flat()).filter((ref) => !existing.has(refKey(ref)));
-    return missing.map((ref) => problem(ABOUT, ...findingOf({ object, by: identityOf(object), ref })));
+    return missing.map((ref) => problem(...findingOf({ object, by: identityOf(object), ref })));
   });
 }

@@ -2,9 +2,7 @@
 import { HOOK_SERVER, isAllowed } from '../../connection/read/accessReviews.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
 import { metacontrollerUser } from './checkMetacontroller.ts';
-import { type Check, type Finding, findingsOrFine, notChecked, problem } from './finding.ts';
-
-const ABOUT = 'Rights';
+import { checkOf, type Found, findingsOrFine, notChecked, problem } from './finding.ts';
 
 type Need = readonly [verb: string, group: string, resource: string, subresource?: string];
 
@@ -48,21 +46,20 @@ const ACCOUNTS: { account: string; file: string; needs: readonly Need[] }[] = [
   },
 ];
 
-export const checkRights: Check = async (inputs) => {
-  const findings: Finding[] = [];
+export const checkRights = checkOf('Rights', async (inputs) => {
+  const findings: Found[] = [];
   const actual = await metacontrollerUser(inputs);
   for (const { account, file, needs } of ACCOUNTS) {
     const user = account === METACONTROLLER ? (actual ?? account) : account;
     const lacks: string[] = [];
     for (const [verb, group, resource, subresource] of needs) {
       const allowed = await isAllowed(inputs.client, user, { verb, group, resource, subresource });
-      if (allowed === undefined)
-        return [notChecked(ABOUT, "you aren't allowed to review the access of our ServiceAccounts")];
+      if (allowed === undefined) return [notChecked("you aren't allowed to review the access of our ServiceAccounts")];
       if (!allowed) lacks.push(`${verb} ${resource}${subresource ? `/${subresource}` : ''}`);
     }
     const apply = `kubectl apply --server-side -f ${file}`;
     if (lacks.length > 0)
-      findings.push(problem(ABOUT, `${user} isn't allowed to ${firstFew(lacks, 4)}`, 'apply its roles again', apply));
+      findings.push(problem(`${user} isn't allowed to ${firstFew(lacks, 4)}`, 'apply its roles again', apply));
   }
-  return findingsOrFine(ABOUT, findings, 'our ServiceAccounts have the rights that they need');
-};
+  return findingsOrFine(findings, 'our ServiceAccounts have the rights that they need');
+});

@@ -4,9 +4,8 @@ import { GATES } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
 import { isApiError } from '../../connection/kube/kubeClient.ts';
 import { DAY_MS, formatTime } from '../../core/kube/time.ts';
-import { type Check, type Finding, findingsOrFine, fine, notChecked, problem, reader } from './finding.ts';
+import { checkOf, type Found, findingsOrFine, fine, notChecked, problem } from './finding.ts';
 
-const ABOUT = 'Webhooks';
 const CERTIFICATES = 'Certificates';
 const NAME_SUFFIX = '.admission.kuberik.com';
 const WARN_DAYS_BEFORE_EXPIRY = 14;
@@ -43,14 +42,11 @@ const FAILS_OPEN = /^flux-(unmarked|ungoverned)\./;
 type Webhook = { name: string; failurePolicy?: string; clientConfig?: { caBundle?: string } };
 type Configuration = AnyObject & { webhooks?: Webhook[] };
 
-export const checkWebhooks: Check = async (inputs) => {
-  const { list, notes } = reader(inputs, ABOUT);
-  const findings: Finding[] = [];
-  let isUnread = false;
+export const checkWebhooks = checkOf('Webhooks', async ({ list, unread, now }) => {
+  const findings: Found[] = [];
   const bundles = new Map<string, string>();
   for (const [resource, names] of Object.entries(EXPECTED_WEBHOOKS)) {
     const found = await list<Configuration>({ apiVersion: 'admissionregistration.k8s.io/v1', resource });
-    isUnread ||= !found;
     if (!found) continue;
     const ours = found.flatMap(({ webhooks = [] }) => webhooks.filter(({ name }) => name.endsWith(NAME_SUFFIX)));
     const registered = new Set(ours.map(({ name }) => name.slice(0, -NAME_SUFFIX.length)));
@@ -61,28 +57,24 @@ export const checkWebhooks: Check = async (inputs) => {
     const unregistered = `The ${kind} webhooks ${missing} are not registered: their objects are not protected`;
     const open = `${ignoring.length} of ${ours.length} ${kind} webhooks have failurePolicy Ignore: while the server is down, no Gate holds anything`;
     const apply = `kubectl apply --server-side -f manifests/webhooks/${kind}.yaml`;
-    if (missing !== '')
-      findings.push(problem(ABOUT, unregistered, `apply them again, then see ${CERTIFICATE_FIX}`, apply));
+    if (missing !== '') findings.push(problem(unregistered, `apply them again, then see ${CERTIFICATE_FIX}`, apply));
     const blocking = `The webhooks ${failing.map(({ name }) => name).join(', ')} have failurePolicy Fail: while the server is down, writes of Flux objects without our annotations are rejected`;
-    if (failing.length > 0) findings.push(problem(ABOUT, blocking, 'set it to Ignore: apply them again', apply));
+    if (failing.length > 0) findings.push(problem(blocking, 'set it to Ignore: apply them again', apply));
     if (ignoring.length > 0)
-      findings.push(
-        problem(ABOUT, open, 'set failurePolicy to Fail again: docs/install.md, "The webhook cannot be reached"'),
-      );
+      findings.push(problem(open, 'set failurePolicy to Fail again: docs/install.md, "The webhook cannot be reached"'));
     for (const { name, clientConfig } of ours) bundles.set(clientConfig?.caBundle ?? '', name);
   }
   return [
-    ...(isUnread ? findings : findingsOrFine(ABOUT, findings, 'registered, and fail closed')),
-    ...authorityFindings(bundles, inputs.now()),
-    ...notes(),
+    ...(unread.size > 0 ? findings : findingsOrFine(findings, 'registered, and fail closed')),
+    ...authorityFindings(bundles, now()).map((each) => ({ about: CERTIFICATES, ...each })),
   ];
-};
+});
 
 /** Findings about the certificate authorities of the webhooks. `bundles`: a webhook for each caBundle. */
-function authorityFindings(bundles: ReadonlyMap<string, string>, now: number): Finding[] {
+function authorityFindings(bundles: ReadonlyMap<string, string>, now: number): Found[] {
   const ends: number[] = [];
   const problems = [...bundles].flatMap(([bundle, webhook]) => {
-    const found = (text: string) => [problem(CERTIFICATES, text, CERTIFICATE_FIX)];
+    const found = (text: string) => [problem(text, CERTIFICATE_FIX)];
     if (bundle === '') return found(`${webhook} has no caBundle: the API server refuses every write that it guards`);
     try {
       const text = Buffer.from(bundle, 'base64').toString();
@@ -98,11 +90,11 @@ function authorityFindings(bundles: ReadonlyMap<string, string>, now: number): F
     }
   });
   if (problems.length > 0 || ends.length === 0) return problems;
-  return [fine(CERTIFICATES, `the webhooks' CA certificate expires at ${formatTime(Math.min(...ends))}`)];
+  return [fine(`the webhooks' CA certificate expires at ${formatTime(Math.min(...ends))}`)];
 }
 
 /** Checks the end of the server's certificate, in its Secret. */
-export const checkServingCertificate: Check = async ({ client, now }) => {
+export const checkServingCertificate = checkOf(CERTIFICATES, async ({ client, now }) => {
   try {
     const place = { apiVersion: 'v1', resource: 'secrets', namespace: 'rollout-hooks' };
     const secret = await client.get<any>({ ...place, name: 'rollout-hooks-tls' });
@@ -110,18 +102,16 @@ export const checkServingCertificate: Check = async ({ client, now }) => {
     if (!text) return [];
     const end = Date.parse(new X509Certificate(Buffer.from(text, 'base64')).validTo);
     if (end - now() > WARN_DAYS_BEFORE_EXPIRY * DAY_MS)
-      return [fine(CERTIFICATES, `the server's certificate expires at ${formatTime(end)}`)];
+      return [fine(`the server's certificate expires at ${formatTime(end)}`)];
     const expires = `${end <= now() ? 'has expired' : 'expires'} at ${formatTime(end)}`;
     const what = `The server's certificate ${expires}. From then on the API server rejects every write of a Rollout or Gate`;
     const fix = 'run dev/scripts/webhook-certificate.sh, or look at cert-manager';
-    return [problem(CERTIFICATES, what, fix, 'kubectl -n rollout-hooks describe certificate')];
+    return [problem(what, fix, 'kubectl -n rollout-hooks describe certificate')];
   } catch (error) {
     if (!isApiError(error, 403)) throw error;
-    return [
-      notChecked(CERTIFICATES, "the server's own: you aren't allowed to read Secret rollout-hooks/rollout-hooks-tls"),
-    ];
+    return [notChecked("the server's own: you aren't allowed to read Secret rollout-hooks/rollout-hooks-tls")];
   }
-};
+});
 
 /** A Gate that only the webhook refuses: its CRD accepts any name of a time zone. */
 const INVALID_GATE = {
@@ -132,11 +122,10 @@ const INVALID_GATE = {
 };
 
 /** Checks that the API server calls the webhook, by a dry run that the webhook has to refuse. */
-export const checkAdmission: Check = async ({ client, home }) => {
-  const about = 'Admission';
+export const checkAdmission = checkOf('Admission', async ({ client, home }) => {
   const found = (text: string) => {
     const fix = 'look at the Pods and the Service: docs/install.md, Troubleshooting';
-    return [problem(about, text, fix, 'kubectl -n rollout-hooks get pods,endpointslices')];
+    return [problem(text, fix, 'kubectl -n rollout-hooks get pods,endpointslices')];
   };
   try {
     const gate = { ...INVALID_GATE, metadata: { ...INVALID_GATE.metadata, namespace: home } };
@@ -146,17 +135,16 @@ export const checkAdmission: Check = async ({ client, home }) => {
     if (!isApiError(error)) throw error;
     const { code, message } = error;
     if (message.includes('Nowhere/Nothing'))
-      return [fine(about, 'the API server calls the webhook, which denied a dry run as expected')];
+      return [fine('the API server calls the webhook, which denied a dry run as expected')];
     if (message.includes('x509'))
-      return [problem(about, `The API server rejects the certificate: ${message}`, CERTIFICATE_FIX)];
+      return [problem(`The API server rejects the certificate: ${message}`, CERTIFICATE_FIX)];
     if (message.includes('failed calling webhook')) return found(`The API server can't reach the webhook: ${message}`);
     if (code === 403)
       return [
         notChecked(
-          about,
           `you aren't allowed to create Gates in ${home}, so no dry run could check whether the webhook is reached`,
         ),
       ];
     return code === 404 ? [] : found(`A dry run of a Gate failed unexpectedly: ${message}`);
   }
-};
+});

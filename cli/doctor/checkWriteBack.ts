@@ -7,20 +7,17 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { matchesSelector, selectorProblems } from '../../core/kube/selector.ts';
 import { derivedLabels, writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
-import { type Check, type Finding, notChecked, problem, reader } from './finding.ts';
+import { checkOf, type Found, notChecked, problem } from './finding.ts';
 
-const ABOUT = 'Write-back';
-
-export const checkWriteBack: Check = async (inputs) => {
-  const { kind, notes } = reader(inputs, ABOUT);
+export const checkWriteBack = checkOf('Write-back', async ({ kind }) => {
   const rollouts = (await kind<Rollout>('Rollout'))?.filter(writeBackName) ?? [];
-  if (rollouts.length === 0) return notes();
+  if (rollouts.length === 0) return [];
   const [policies, automations] = await Promise.all([
     kind<ImagePolicy>('ImagePolicy'),
     kind<FluxObject>('ImageUpdateAutomation'),
   ]);
-  return [...writeBackFindings({ rollouts, policies, automations }), ...notes()];
-};
+  return writeBackFindings({ rollouts, policies, automations });
+});
 
 /** Lists of objects. A list that could not be read is absent. */
 interface WriteBackObjects {
@@ -29,7 +26,7 @@ interface WriteBackObjects {
   automations?: readonly FluxObject[] | undefined;
 }
 
-export function writeBackFindings({ rollouts, policies, automations }: WriteBackObjects): Finding[] {
+export function writeBackFindings({ rollouts, policies, automations }: WriteBackObjects): Found[] {
   return rollouts.flatMap((rollout) => {
     const name = writeBackName(rollout);
     if (name === undefined) return [];
@@ -38,7 +35,7 @@ export function writeBackFindings({ rollouts, policies, automations }: WriteBack
     const isMissing = policies && !find(`${namespace}/${name}`) && (rollout.status?.history?.length ?? 0) > 0;
     const commits = automations?.filter((each) => selects(each, namespace, derivedLabels(rollout)));
     const found = (why: string, fix: string) =>
-      problem(ABOUT, `Rollout ${refKey(identityOf(rollout))} writes back, but ${why}: nothing is committed`, fix);
+      problem(`Rollout ${refKey(identityOf(rollout))} writes back, but ${why}: nothing is committed`, fix);
     const bind = `bind the ClusterRole rollout-hooks-write-back in ${namespace} (manifests/examples/write-back.yaml)`;
     const noAutomation = `no ImageUpdateAutomation in ${namespace} with the strategy Setters selects ImagePolicy ${name}`;
     return [
@@ -57,14 +54,14 @@ export function writeBackFindings({ rollouts, policies, automations }: WriteBack
 }
 
 /** The note that markers in Git, which can't be checked, may name the Rollout's own ImagePolicy. */
-function markerNote(rollout: Rollout, source: ImagePolicy | undefined, automations: readonly FluxObject[]): Finding[] {
+function markerNote(rollout: Rollout, source: ImagePolicy | undefined, automations: readonly FluxObject[]): Found[] {
   if (!source) return [];
   const { namespace = '', labels } = source.metadata;
   const both = automations.find((each) => selects(each, namespace, labels));
   if (!both) return [];
   const what = `whether a marker in Git names ImagePolicy ${refKey(identityOf(source))}, which ImageUpdateAutomation ${refKey(identityOf(both))} selects too`;
   const help = `its versions would bypass every Gate and RolloutGate of Rollout ${rollout.metadata.name}. To prevent that, select the label ${ROLLOUT_NAME_LABEL} in spec.policySelector`;
-  return [notChecked(ABOUT, `${what}: ${help}`)];
+  return [notChecked(`${what}: ${help}`)];
 }
 
 interface AutomationSpec {

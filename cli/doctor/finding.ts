@@ -1,7 +1,7 @@
-/** Findings of the doctor, and reads for its checks. A list that the user can't read is noted as not checked. */
+/** Findings of the doctor, and the reads of its checks. A list that the user can't read is noted as not checked. */
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
-import type { Collection, KubeClient } from '../../connection/kube/kubeClient.ts';
+import { type Collection, isApiError, type KubeClient } from '../../connection/kube/kubeClient.ts';
 import { listIfReadable } from '../../connection/read/optionalReads.ts';
 
 export interface Finding {
@@ -16,19 +16,21 @@ export interface Finding {
   command?: string;
 }
 
-export const fine = (about: string, text: string): Finding => ({ level: 'fine', about, text });
-export const notChecked = (about: string, text: string): Finding => ({ level: 'unseen', about, text });
-export const problem = (about: string, text: string, fix: string, command?: string): Finding => ({
+/** A finding; without `about`, of the subject of its check. */
+export type Found = Omit<Finding, 'about'> & { about?: string };
+
+export const fine = (text: string): Found => ({ level: 'fine', text });
+export const notChecked = (text: string): Found => ({ level: 'unseen', text });
+export const problem = (text: string, fix: string, command?: string): Found => ({
   level: 'problem',
-  about,
   text,
   fix,
   ...(command !== undefined && { command }),
 });
 
 /** The findings; without any, one that everything is fine. */
-export function findingsOrFine(about: string, findings: readonly Finding[], text: string): Finding[] {
-  return findings.length > 0 ? [...findings] : [fine(about, text)];
+export function findingsOrFine(findings: readonly Found[], text: string): Found[] {
+  return findings.length > 0 ? [...findings] : [fine(text)];
 }
 
 export interface CheckInputs {
@@ -43,8 +45,25 @@ export interface CheckInputs {
 
 export type Check = (inputs: CheckInputs) => Promise<Finding[]>;
 
-/** The reads of a check. A list is undefined if the user can't read it; `notes` has one finding for all of them. */
-export function reader({ client, namespace }: CheckInputs, about: string) {
+/** The check of a subject, with one finding for all that the user can't read. */
+export function checkOf(about: string, find: (inputs: CheckInputs & Reads) => Promise<Found[]>): Check {
+  return async (inputs) => {
+    const reads = readsOf(inputs);
+    const found = await find({ ...inputs, ...reads }).catch((error) => {
+      // Without an answer from the API server there is nothing to check.
+      if (!isApiError(error) || error.code === 0 || error.code === 401) throw error;
+      return [notChecked(error.message)];
+    });
+    const unread = [...reads.unread].sort().join(', ');
+    const all = unread === '' ? found : [...found, notChecked(`you aren't allowed to list ${unread}`)];
+    return all.map(({ level, ...each }) => ({ level, about, ...each }));
+  };
+}
+
+export type Reads = ReturnType<typeof readsOf>;
+
+/** The reads of a check. A list is undefined if the user can't read it; `unread` has its name then. */
+export function readsOf({ client, namespace }: CheckInputs) {
   const unread = new Set<string>();
   const list = async <T extends AnyObject>(from: Collection): Promise<T[] | undefined> => {
     const found = await listIfReadable<T>(client, from);
@@ -56,7 +75,5 @@ export function reader({ client, namespace }: CheckInputs, about: string) {
   /** `scope`: another namespace than that of the inputs; undefined: all. */
   const kind = <T extends AnyObject>(name: KindName, scope = { namespace }) =>
     list<T>({ ...resourceOf(KINDS[name]), ...scope });
-  const notes = () =>
-    unread.size > 0 ? [notChecked(about, `you aren't allowed to list ${[...unread].sort().join(', ')}`)] : [];
-  return { list, kind, notes };
+  return { list, kind, unread };
 }
