@@ -11,8 +11,6 @@ const MOST_LINES = 400;
 const REASONS: Record<string, string> = {
   'test/client/explain/kinds.yaml': 'a list of objects with their explanations, each a few lines of data',
   'test/cluster/evasion/attempts.yaml': 'attempts to bypass a closed Gate, each a few lines of data',
-  'test/manifests/components/monitoring/alertsOfHours.yaml':
-    'a list of alerts with their series, each a few lines of data',
   'test/scenario/rollout/gaps.yaml': 'a list of scenarios, each a few lines of data',
 };
 
