@@ -10,41 +10,73 @@ import type { GatedNamespace } from './gatedNamespace.ts';
 
 export type Identity = 'developer' | 'sre' | 'admin' | 'flux' | 'metacontroller' | 'hooks';
 
-export interface Step {
+/** How a step writes, with its patch. For apply, clientSideApply and create that is a merge patch of the manifest. */
+const VERBS = [
+  'mergePatch',
+  'jsonPatch',
+  'apply',
+  /** Sends only this and the manifest's name. */
+  'applyOnly',
+  'clientSideApply',
+  /** A merge patch of the live object. */
+  'replace',
+  'create',
+  'delete',
+  'deleteCollection',
+] as const;
+
+interface Options {
   as?: Identity;
   /** A name of gated.ts, `binding` for the FluxBinding of `app`, or `copy` for a second object like `app`. */
   on?: string;
-  do: 'mergePatch' | 'jsonPatch' | 'apply' | 'clientSideApply' | 'replace' | 'create' | 'delete' | 'deleteCollection';
-  /**
-   * The patch. For apply, clientSideApply and create it is a merge patch of the manifest; for replace, of the live
-   * object.
-   */
-  with?: any;
-  /** For apply: sends only this and the manifest's name. */
-  only?: any;
   manager?: string;
-  force?: boolean;
   dryRun?: boolean;
   subresource?: string;
   propagationPolicy?: 'Foreground';
 }
-
-export interface Attempt extends Step {
-  name: string;
-  /** Steps in order, instead of a single one; a refused step does not end the attempt. */
-  steps?: Step[];
-  /** Why it has no effect even with open Gates; absent if it has one. */
+type WrittenStep = Options & Partial<Record<(typeof VERBS)[number], any>>;
+interface WrittenAttempt extends WrittenStep {
+  steps?: WrittenStep[];
   never?: string;
 }
 
-export function readAttempts(): Attempt[] {
-  return parse(readFileSync(new URL('./attempts.yaml', import.meta.url), 'utf8'));
+export interface Step extends Options {
+  on: string;
+  do: (typeof VERBS)[number];
+  with: any;
 }
 
-export const stepsOf = (attempt: Attempt): Step[] => attempt.steps ?? [attempt];
+export interface Attempt {
+  name: string;
+  /** In order; a refused step does not end the attempt. */
+  steps: Step[];
+  /** Why it has no effect even with open Gates; absent if it has one. */
+  never?: string | undefined;
+}
+
+export function readAttempts(): Attempt[] {
+  const text = readFileSync(new URL('./attempts.yaml', import.meta.url), 'utf8');
+  return Object.entries(parse(text) as Record<string, WrittenAttempt>).map(([name, { never, steps, ...one }]) => ({
+    name,
+    never,
+    steps: (steps ?? [one]).map((each) => stepOf({ on: 'app', ...one, ...each })),
+  }));
+}
+
+function stepOf(written: WrittenStep & { on: string }): Step {
+  const verb = VERBS.find((each) => each in written)!;
+  const { [verb]: data, ...options } = written;
+  return { ...options, do: verb, with: Array.isArray(data) ? data : withMetadata(data) };
+}
+
+function withMetadata({ annotations, labels, ...patch }: Record<string, any>): object {
+  if (annotations === undefined && labels === undefined) return patch;
+  // Without those that are undefined.
+  return { ...patch, metadata: JSON.parse(JSON.stringify({ ...patch.metadata, annotations, labels })) };
+}
 
 /** The parts of a gated that the attempt needs: what it is about, and for a Gate what it holds. */
-export function partsOf(attempt: Attempt): string[] {
+export function partsOf({ steps }: Attempt): string[] {
   const needs: Record<string, string[]> = {
     binding: ['app'],
     freeze: ['app'],
@@ -57,9 +89,9 @@ export function partsOf(attempt: Attempt): string[] {
     choosing: ['choosing', 'chosen', 'follower'],
     chosen: ['choosing', 'chosen', 'follower'],
     follower: ['choosing', 'chosen', 'follower'],
-    copy: JSON.stringify(attempt).includes('"ring"') ? ['ring'] : [],
+    copy: JSON.stringify(steps).includes('"ring"') ? ['ring'] : [],
   };
-  return [...new Set(stepsOf(attempt).flatMap(({ on = 'app' }) => needs[on] ?? [on]))].sort();
+  return [...new Set(steps.flatMap(({ on }) => needs[on] ?? [on]))].sort();
 }
 
 /** A little less than manifests/policies/object-sizes.yaml allows for annotations. */
@@ -87,29 +119,27 @@ export async function carryOut(step: Step, gated: GatedNamespace, view: ClusterV
 async function perform(step: Step, gated: GatedNamespace, user: User): Promise<Answer> {
   const manifest = manifestOf(step, gated);
   const target = manifest as never;
-  const { dryRun, subresource, manager, force } = step;
+  const { dryRun, subresource, manager } = step;
   const options = { ...(subresource && { subresource }), ...(manager && { fieldManager: manager }) };
-  const merged = () => mergePatched(manifest, step.with ?? {}) as AnyObject;
+  const merged = () => mergePatched(manifest, step.with) as AnyObject;
+  const apply = (object: AnyObject) =>
+    user.apply(object, { manager: manager ?? 'kustomize-controller', force: true, ...(dryRun && { dryRun }) });
   switch (step.do) {
     case 'mergePatch':
       return user.mergePatch(target, step.with, options);
     case 'jsonPatch':
       return user.jsonPatch(target, step.with, options);
-    case 'apply': {
+    case 'apply':
+      return apply(merged());
+    case 'applyOnly': {
       const { apiVersion, kind, metadata } = manifest;
       const { name, namespace } = metadata;
-      const bare = { apiVersion, kind, metadata: { name, namespace } };
-      const object = step.only ? (mergePatched(bare, step.only) as AnyObject) : merged();
-      return user.apply(object, {
-        ...(manager && { manager }),
-        ...(force && { force }),
-        ...(dryRun && { dryRun }),
-      });
+      return apply(mergePatched({ apiVersion, kind, metadata: { name, namespace } }, step.with) as AnyObject);
     }
     case 'clientSideApply':
       return user.clientSideApply(merged());
     case 'replace':
-      return replace(user, target, step.with ?? {}, options);
+      return replace(user, target, step.with, options);
     case 'create':
       return user.create(merged(), options);
     case 'delete':
@@ -130,7 +160,7 @@ async function replace(user: User, target: ObjectRef, patch: object, options: ob
   }
 }
 
-function manifestOf({ on = 'app' }: Step, { ns, manifests }: GatedNamespace): AnyObject {
+function manifestOf({ on }: Step, { ns, manifests }: GatedNamespace): AnyObject {
   if (on === 'binding') return ref('fluxBinding', ns, 'kustomization-app') as AnyObject;
   const manifest = manifests[on === 'copy' ? 'app' : on];
   if (!manifest) throw new Error(`attempts.yaml: there is no object '${on}'`);

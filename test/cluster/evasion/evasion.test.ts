@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
-import { type Attempt, carryOut, partsOf, readAttempts, running, stepsOf } from './attempt.ts';
+import { type Attempt, carryOut, partsOf, readAttempts, running } from './attempt.ts';
 import { type GatedNamespace, newGatedNamespace } from './gatedNamespace.ts';
 
 const view = sharedCluster();
@@ -19,7 +19,7 @@ const stateOf = async (gated: GatedNamespace) => ({
 
 async function make(attempt: Attempt, gated: GatedNamespace): Promise<string[]> {
   const answers: string[] = [];
-  for (const step of stepsOf(attempt)) answers.push(await carryOut(step, gated, view));
+  for (const step of attempt.steps) answers.push(await carryOut(step, gated, view));
   return answers;
 }
 
