@@ -30,7 +30,8 @@ const STALE_MS = 3 * SECOND;
 const LONGEST_MS = 20 * 60 * SECOND;
 
 interface Scenario {
-  id: string;
+  id?: string;
+  title?: string;
   fixture?: string;
   steps: (string | Data)[];
 }

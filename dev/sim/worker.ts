@@ -43,7 +43,7 @@ async function playScenario(index: number): Promise<Result> {
     virtualMs += took;
     const problems = violations.filter((text) => !known.has(withoutNumbers(text)));
     if (problems.length === 0) continue;
-    const what = `Scenario ${scenario.id} fails with a ${fault.is} at write ${fault.at} of the driver:`;
+    const what = `Scenario '${scenario.id ?? scenario.title}' fails with a ${fault.is} at write ${fault.at} of the driver:`;
     return { is: 'failed', text: [what, ...problems.slice(0, 5), ''].join('\n') };
   }
   return { is: 'played', runs: faults.length + 1, virtualMs, deployments: plain.history.length };

@@ -1,6 +1,6 @@
 /**
- * Plays the scenarios of this folder: R, RM and RT with a number are cases of the Go controller's test suite, Q with a
- * number its quirks.
+ * Plays the scenarios of this folder. Those that docs/reference cites have an id: R, RM and RT with a number are cases
+ * of the Go controller's test suite, Q with a number its quirks.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
@@ -11,7 +11,7 @@ import { ScenarioCluster, T0 } from './scenarioCluster.ts';
 import { STEPS } from './steps.ts';
 
 export interface Scenario {
-  id: string;
+  id?: string;
   title: string;
   fixture?: string;
   /** The default of the installation; the Go controller's is Hold. */
@@ -26,7 +26,7 @@ export const FILES = readdirSync(import.meta.dirname).filter((name) => name.ends
 export const readScenarios = (file: string) =>
   parse(readFileSync(`${import.meta.dirname}/${file}`, 'utf8')) as Scenario[];
 export const titled = (scenarios: Scenario[]) =>
-  scenarios.map((scenario) => [scenario.id, scenario.title, scenario] as const);
+  scenarios.map((scenario) => [[scenario.id ?? [], scenario.title].flat().join(' '), scenario] as const);
 
 export async function play(
   scenario: Scenario,

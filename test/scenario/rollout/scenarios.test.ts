@@ -6,9 +6,7 @@ import { TwoReadings } from './writeOnlyTexts.ts';
 for (const file of FILES) {
   describe(file, () => {
     const kuberikCompat = file.startsWith('original-');
-    it.each(titled(readScenarios(file)))('%s %s', (_id, _title, scenario) =>
-      play(scenario, 'Hold', kuberikCompat, TwoReadings),
-    );
+    it.each(titled(readScenarios(file)))('%s', (_, scenario) => play(scenario, 'Hold', kuberikCompat, TwoReadings));
   });
 }
 
@@ -35,8 +33,8 @@ const DIFFER = [...NEED_HOLD, ...NEED_KUBERIK_COMPAT];
 
 describe('the cases of the Go controller, as an installation has it by default', () => {
   const originals = FILES.filter((name) => name.startsWith('original-')).flatMap(readScenarios);
-  const others = originals.filter(({ id }) => !DIFFER.includes(id));
-  it.each(titled(others))('%s %s', (_id, _title, scenario) => play(scenario, 'Continue'));
+  const others = originals.filter(({ id = '' }) => !DIFFER.includes(id));
+  it.each(titled(others))('%s', (_, scenario) => play(scenario, 'Continue'));
   it.each(DIFFER)('%s differs, as docs/compatibility.md describes', async (id) => {
     await expect(play(originals.find((each) => each.id === id)!, 'Continue')).rejects.toThrow('step');
   });
