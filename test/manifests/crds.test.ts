@@ -155,10 +155,24 @@ it.each<[string, object, string]>([
     { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
     'values are for In',
   ],
+  ['a wave twice', { order: { label: 'ring', values: ['eu', 'eu'] } }, 'values'],
   ['a key that is none', { selector: { matchLabels: { 'a b': 'c' } } }, 'not a label key'],
 ])('a RolloutBudget may not have %s', (_, spec, text) => {
   const budget = objectOf('RolloutBudget', 'fleet', { spec: { selector: {}, maxConcurrent: 1, ...spec } });
   expect(problemsOf(budget).join()).toContain(text);
+});
+
+it.each([
+  ['RolloutBudget', { revision: 7 }, 'stale status'],
+  ['RolloutBudget', undefined, 'status must not be removed'],
+  ['ClusterRolloutBudget', { revision: 7 }, 'stale status'],
+  ['ClusterRolloutBudget', undefined, 'status must not be removed'],
+] as const)('a %s takes no status from before the stored one: %j', (kind, status, text) => {
+  const budget = (stored: object | undefined) => {
+    const spec = { selector: {}, maxConcurrent: 1, ...(kind === 'ClusterRolloutBudget' && { namespaceSelector: {} }) };
+    return objectOf(kind, { metadata: { name: 'fleet' }, spec, ...(stored && { status: stored }) } as never);
+  };
+  expect(problemsOf(budget(status && { ...status, waiting: 1 }), budget({ revision: 7 })).join()).toContain(text);
 });
 
 describe('a ClusterRolloutBudget', () => {

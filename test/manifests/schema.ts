@@ -10,12 +10,12 @@ function schemaOf({ apiVersion, kind }: { apiVersion: string; kind: string }) {
 
 export const isOurs = (object: { apiVersion: string; kind: string }): boolean => schemaOf(object) !== undefined;
 
-/** Errors for a new object of one of our kinds. */
-export function problemsOf(object: object): string[] {
+/** Errors for a new object of one of our kinds, or for a write of the stored one. */
+export function problemsOf(object: object, before?: object): string[] {
   const given: AnyObject = JSON.parse(JSON.stringify(object));
   const schema = schemaOf(given)!;
   const stored = schema.prepare(given);
-  return [...unknownFields(given, stored, ''), ...schema.problems(stored, undefined)];
+  return [...unknownFields(given, stored, ''), ...schema.problems(stored, before as AnyObject | undefined)];
 }
 
 function unknownFields(given: any, stored: any, path: string): string[] {

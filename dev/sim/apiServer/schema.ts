@@ -16,6 +16,11 @@ interface Rule {
 
 const ajv = new Ajv({ strict: false, validateFormats: true });
 addFormats.default(ajv);
+ajv.addKeyword({
+  keyword: 'x-kubernetes-list-type',
+  validate: (type: string, list: unknown) =>
+    type !== 'set' || new Set(list as unknown[]).size === (list as unknown[]).length,
+});
 const rules = new WeakMap<object, Rule[]>();
 
 export class CustomResource {
