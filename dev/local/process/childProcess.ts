@@ -9,8 +9,8 @@ import type { Log } from './log.ts';
 import { Problem } from './problem.ts';
 
 /**
- * The time that a process has to become ready. On a busy machine an API server that was killed takes minutes to make its
- * first roles. A process that can't start ends by itself.
+ * The time that a process has to become ready. On a busy machine an API server that was killed takes minutes to make
+ * its first roles. A process that can't start ends by itself.
  */
 const READY_TIMEOUT_MS = 300_000;
 
