@@ -1,7 +1,5 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { HistoryEntry } from '../../api/types.ts';
-import { type DeploymentView, pinText } from '../../client/explain/application.ts';
-import { deploymentView } from '../../client/explain/rollout/explainRollout.ts';
+import { type Deployment, outcomeOf, pinText, userOf } from '../../client/explain/application.ts';
 import { ageText } from '../../client/explain/when.ts';
 import { EXIT, Problem } from '../../client/problem.ts';
 import { structuredText } from '../../connection/kube/objectText.ts';
@@ -30,27 +28,26 @@ export const history: CommandDefinition = {
   async run(context, { arguments: [name], options }) {
     const cluster = await context.cluster();
     const rollout = await readRollout(cluster, name as string);
-    const entries = rollout.status?.history ?? [];
+    const entries = (rollout.status?.history ?? []).map(({ knownHealth: _, ...entry }): Deployment => entry);
     const { terminal } = context;
     const style = styleOf(context);
     if (options.diff) {
       const [before, after] = pairOf(options.diff, entries);
-      const diff = deploymentDiff(deploymentView(before), deploymentView(after));
+      const diff = deploymentDiff(before, after);
       if (options.output) terminal.printText(await structuredText(diff, options.output));
       else for (const line of diffLines(diff, style)) terminal.print(line);
       return EXIT.ok;
     }
-    const views = entries.map(deploymentView);
-    if (options.output) terminal.printText(await structuredText(views, options.output));
-    else if (views.length === 0) terminal.note(`Rollout '${rollout.metadata.name}' has deployed nothing yet.`);
-    else for (const line of historyLines(views, style, context.now())) terminal.print(line);
+    if (options.output) terminal.printText(await structuredText(entries, options.output));
+    else if (entries.length === 0) terminal.note(`Rollout '${rollout.metadata.name}' has deployed nothing yet.`);
+    else for (const line of historyLines(entries, style, context.now())) terminal.print(line);
     const pin = options.output ? undefined : pinRecordOf(rollout);
     if (pin) terminal.note(style.text(`${pinText(pin)}.`));
     return EXIT.ok;
   },
 };
 
-function pairOf(ids: readonly string[], entries: readonly HistoryEntry[]): [HistoryEntry, HistoryEntry] {
+function pairOf(ids: readonly string[], entries: readonly Deployment[]): [Deployment, Deployment] {
   if (ids.length !== 2) throw new Problem('--diff takes two ids, such as --diff 12 13.', EXIT.usage);
   const [before, after] = ids.map((id) => {
     const found = entries.find((entry) => String(entry.id ?? 0) === id);
@@ -66,16 +63,15 @@ function pairOf(ids: readonly string[], entries: readonly HistoryEntry[]): [Hist
 const HEADER = ['ID', 'VERSION', 'OUTCOME', 'WHEN', 'TO APPLY', 'TO BAKE', 'BY', 'WHY'];
 
 /** The deployments in a table; if that is too wide, each with further lines below its first columns. */
-function historyLines(views: readonly DeploymentView[], style: Style, now: EpochMs): string[] {
-  const rows = views.map((view) => row(view, style, now));
+function historyLines(entries: readonly Deployment[], style: Style, now: EpochMs): string[] {
+  const rows = entries.map((entry) => row(entry, style, now));
   const lines = table([HEADER, ...rows]);
   const isWide = style.columns !== undefined && lines.some((line) => widthOf(line) > style.columns!);
   if (!isWide) return lines;
   const short = table([HEADER.slice(0, 4), ...rows.map((cells) => cells.slice(0, 4))]);
   return short.flatMap((line, index) => {
-    const view = views[index - 1];
     const [, , , , applied = '', baked = '', by = '', why = ''] = rows[index - 1] ?? [];
-    if (!view) return [line];
+    if (index === 0) return [line];
     const phases = [
       ...(applied === '-' ? [] : [`applied in ${applied}`]),
       ...(baked === '-' ? [] : [`baked ${baked}`]),
@@ -91,32 +87,34 @@ function historyLines(views: readonly DeploymentView[], style: Style, now: Epoch
   });
 }
 
-function row(view: DeploymentView, style: Style, now: EpochMs): string[] {
-  const { id, version, outcome, at, by } = view;
+function row(entry: Deployment, style: Style, now: EpochMs): string[] {
+  const { id = 0, version, timestamp: at, lastRetryTimestamp, appliedTime, bakeStartTime, bakeEndTime } = entry;
+  const outcome = outcomeOf(entry);
   return [
     String(id),
-    version,
+    version.tag,
     `${style.symbol(OUTCOME_TONES[outcome])} ${outcome}`,
     style.ago(at),
-    span(view.retriedAt ?? at, view.appliedAt),
-    span(view.bakeStartedAt, view.endedAt ?? (outcome === 'InProgress' ? new Date(now).toISOString() : undefined)),
-    by.kind === 'User' ? by.name : '-',
-    whyText(view),
+    span(lastRetryTimestamp ?? at, appliedTime),
+    span(bakeStartTime, bakeEndTime ?? (outcome === 'InProgress' ? new Date(now).toISOString() : undefined)),
+    userOf(entry) ?? '-',
+    whyText(entry),
   ];
 }
 
 /** The reasons of users for the request, for opening Gates and for a bypass; then the failures. */
-function whyText({ message, reason, approvals, bypass, failedChecks, outcome, detail }: DeploymentView): string {
+function whyText(entry: Deployment): string {
+  const { message, reason, approvals = [], bypass, failedHealthChecks = [], bakeStatusMessage } = entry;
   const approved = approvals.map(
     ({ gate, kind, by, reason: why }) =>
       `${kind === 'RolloutGate' ? `approved at ${gate}` : `${gate} opened`}${by ? ` by ${by}` : ''}${why ? `: ${why}` : ''}`,
   );
   const bypassed = bypass ? [`bypassed by ${bypass.by}: ${bypass.reason}`] : [];
-  const failed = failedChecks.map(
+  const failed = failedHealthChecks.map(
     ({ namespace, name, message: failure }) =>
       `HealthCheck ${namespace}/${name}${failure ? `: ${withoutCommands(failure)}` : ''}`,
   );
-  const ended = outcome === 'Failed' && detail ? [detail.replace(/\.$/, '')] : [];
+  const ended = entry.bakeStatus === 'Failed' && bakeStatusMessage ? [bakeStatusMessage.replace(/\.$/, '')] : [];
   return [message, reason === message ? undefined : reason, ...approved, ...bypassed, ...ended, ...failed]
     .filter(Boolean)
     .join('; ');
@@ -128,17 +126,18 @@ function span(from: string | undefined, to: string | undefined): string {
 }
 
 /** The compared fields: of the release, and of its deployment. */
-const COMPARED = [
-  'version',
-  'imageVersion',
-  'digest',
-  'revision',
-  'created',
-  'at',
-  'outcome',
-  'message',
-  'reason',
-] as const;
+const COMPARED: Record<string, (deployment: Deployment) => string | undefined> = {
+  version: ({ version }) => version.tag,
+  imageVersion: ({ version }) => version.version,
+  digest: ({ version }) => version.digest,
+  revision: ({ version }) => version.revision,
+  created: ({ version }) => version.created,
+  at: ({ timestamp }) => timestamp,
+  outcome: outcomeOf,
+  message: ({ message }) => message,
+  reason: ({ reason }) => reason,
+  by: (deployment) => userOf(deployment) ?? deployment.triggeredBy?.name,
+};
 const LABELS: Record<string, string> = { imageVersion: 'image version', at: 'deployed' };
 
 interface DeploymentDiff {
@@ -148,12 +147,14 @@ interface DeploymentDiff {
   differences: { field: string; before: string; after: string }[];
 }
 
-function deploymentDiff(before: DeploymentView, after: DeploymentView): DeploymentDiff {
-  const all = [
-    ...COMPARED.map((field) => ({ field, before: before[field] ?? '', after: after[field] ?? '' })),
-    { field: 'by', before: before.by.name, after: after.by.name },
-  ];
-  return { before: before.id, after: after.id, differences: all.filter((each) => each.before !== each.after) };
+function deploymentDiff(before: Deployment, after: Deployment): DeploymentDiff {
+  const all = Object.entries(COMPARED).map(([field, read]) => ({
+    field,
+    before: read(before) ?? '',
+    after: read(after) ?? '',
+  }));
+  const differences = all.filter((each) => each.before !== each.after);
+  return { before: before.id ?? 0, after: after.id ?? 0, differences };
 }
 
 function diffLines({ before, after, differences }: DeploymentDiff, style: Style): string[] {

@@ -1,5 +1,5 @@
 /** Applications in a table, one a line: `-o wide`. */
-import type { Application } from '../../client/explain/application.ts';
+import { type Application, outcomeOf } from '../../client/explain/application.ts';
 import { table } from './columns.ts';
 import { OUTCOME_TONES, STATE_TONES, type Style } from './style.ts';
 
@@ -41,8 +41,8 @@ function row(app: Application, style: Style, isQualified: boolean): string[] {
   return [
     ...(isQualified ? [app.namespace] : []),
     app.name,
-    runs ? `${style.symbol(OUTCOME_TONES[runs.outcome])} ${runs.version}` : '-',
-    runs ? style.age(runs.endedAt ?? runs.at) : '-',
+    runs ? `${style.symbol(OUTCOME_TONES[outcomeOf(runs)])} ${runs.version.tag}` : '-',
+    runs ? style.age(runs.bakeEndTime ?? runs.timestamp) : '-',
     waiting?.version ?? '-',
     style.tone(STATE_TONES[state], state),
     state === 'done' && pinned === undefined ? '' : style.text(causes[0]?.text ?? ''),

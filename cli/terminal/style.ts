@@ -1,6 +1,6 @@
 /** Symbols, colors and times on a terminal. Each state has a symbol of its own, since there may be no colors. */
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { ApplicationState, DeploymentView, StepState } from '../../client/explain/application.ts';
+import type { ApplicationState, Outcome, StepState } from '../../client/explain/application.ts';
 import type { ExplainedState } from '../../client/explain/kinds/explanation.ts';
 import { ageText, relativeText, whenText, withReadableTimes } from '../../client/explain/when.ts';
 import { parseTime } from '../../core/kube/time.ts';
@@ -87,7 +87,7 @@ export const STEP_TONES: Record<StepState, TerminalTone> = {
   unknown: 'quiet',
 };
 
-export const OUTCOME_TONES: Record<DeploymentView['outcome'], TerminalTone> = {
+export const OUTCOME_TONES: Record<Outcome, TerminalTone> = {
   Deploying: 'busy',
   InProgress: 'busy',
   Succeeded: 'good',

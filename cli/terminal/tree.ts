@@ -1,9 +1,11 @@
 /** An application as a tree, and its changes as lines. */
 import {
   type Application,
-  type DeploymentView,
+  type Deployment,
   isOfDeployedVersion,
   type Next,
+  type Outcome,
+  outcomeOf,
   STATE_ORDER,
   type Step,
 } from '../../client/explain/application.ts';
@@ -16,7 +18,7 @@ import { OUTCOME_TONES, STEP_TONES, type Style, type TerminalTone } from './styl
 export function applicationTree(app: Application, style: Style, isQualified: boolean): string[] {
   const name = isQualified ? `${app.namespace}/${app.name}` : app.name;
   // The head line has the outcome of a deployment that has succeeded.
-  const steps = app.steps.filter(({ kind }) => kind !== 'bake' || app.runs?.outcome !== 'Succeeded');
+  const steps = app.steps.filter(({ kind }) => kind !== 'bake' || app.runs?.bakeStatus !== 'Succeeded');
   const titles = steps.map(({ title }) => widthOf(title));
   // A long title must not push all details to the right.
   const width = Math.min(Math.max(0, ...titles), 48);
@@ -106,17 +108,18 @@ function requestedText({ waiting }: Application, style: Style): string {
   return style.faint(` (requested by ${by} ${style.ago(at)})`);
 }
 
-function runsText(runs: DeploymentView, style: Style): string {
-  const { version, outcome, at, bakeStartedAt, endedAt } = runs;
-  const texts: Record<DeploymentView['outcome'], string> = {
-    Deploying: `deploying for ${style.age(runs.retriedAt ?? at)}`,
-    InProgress: `baking for ${style.age(bakeStartedAt ?? at)}`,
-    Succeeded: `${bakeStartedAt ? 'baked' : 'deployed'} ${style.ago(endedAt ?? at)}`,
-    Failed: `failed ${style.ago(endedAt ?? at)}`,
-    Cancelled: `cancelled ${style.ago(endedAt ?? at)}`,
+function runsText(runs: Deployment, style: Style): string {
+  const { version, timestamp: at, bakeStartTime, bakeEndTime = at } = runs;
+  const outcome = outcomeOf(runs);
+  const texts: Record<Outcome, string> = {
+    Deploying: `deploying for ${style.age(runs.lastRetryTimestamp ?? at)}`,
+    InProgress: `baking for ${style.age(bakeStartTime ?? at)}`,
+    Succeeded: `${bakeStartTime ? 'baked' : 'deployed'} ${style.ago(bakeEndTime)}`,
+    Failed: `failed ${style.ago(bakeEndTime)}`,
+    Cancelled: `cancelled ${style.ago(bakeEndTime)}`,
     Unknown: `deployed ${style.ago(at)}`,
   };
-  return `${style.symbol(OUTCOME_TONES[outcome])} ${style.strong(version)} ${texts[outcome]}`;
+  return `${style.symbol(OUTCOME_TONES[outcome])} ${style.strong(version.tag)} ${texts[outcome]}`;
 }
 
 function stepLines(step: Step, tone: TerminalTone, width: number, isLast: boolean, style: Style): string[] {

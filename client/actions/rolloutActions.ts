@@ -9,7 +9,7 @@ import { heldDeployment } from '../../core/rollout/deployment/history.ts';
 import { neverSeen } from '../../core/rollout/evaluation/gatesOfRollout.ts';
 import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { isRollingOut } from '../../core/suspension/bypassGrant.ts';
-import type { Application, DeploymentView, ObjectRef, Step } from '../explain/application.ts';
+import type { Application, ObjectRef, Step } from '../explain/application.ts';
 import { finder, type RelatedObjects } from '../explain/related.ts';
 import { STEP_KINDS } from '../explain/stepKinds.ts';
 import { type Action, type ActionType, rightOn } from './action.ts';
@@ -244,11 +244,11 @@ export function versionActions(application: KnownVersions, version: string, now:
   const { namespace, name, runs, history } = application;
   const object = { kind: 'Rollout' as const, namespace, name };
   const found = rolloutSketch(application);
-  if (runs?.version === version) {
+  if (runs?.version.tag === version) {
     const text = `Stays on ${version}: nothing newer is deployed until you unpin.`;
     return possibleActions(offer({ type: 'pin', object, version }, found, { text }), now);
   }
-  const ran = history.some((each) => each.version === version && each.outcome === 'Succeeded');
+  const ran = history.some((each) => each.version.tag === version && each.bakeStatus === 'Succeeded');
   const rollbacks = ran ? possibleActions(offer({ type: 'rollback', object, version }, found), now) : [];
   if (rollbacks.length > 0) return rollbacks;
   const deploy = offer({ type: 'deploy', object, version }, found, {
@@ -266,16 +266,6 @@ function rolloutSketch({ namespace, name, pinned, history }: KnownVersions): Rol
     kind: 'Rollout',
     metadata: { namespace, name, annotations: { [DEPLOY_MESSAGE]: '' } },
     spec: pinned === undefined ? {} : { wantedVersion: pinned },
-    status: { history: history.map(entryOf) },
+    status: { history },
   } as unknown as Rollout;
-}
-
-function entryOf({ id, version, at, outcome, rolledBackFrom }: DeploymentView) {
-  return {
-    id,
-    version: { tag: version },
-    timestamp: at,
-    bakeStatus: outcome,
-    ...(rolledBackFrom && { rolledBackFrom }),
-  };
 }

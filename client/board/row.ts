@@ -2,8 +2,15 @@
 import type { Rollout } from '../../api/types.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
-import type { Application, Cause, DeploymentView, Step } from '../explain/application.ts';
-import { isFailedObject } from '../explain/application.ts';
+import {
+  type Application,
+  type Cause,
+  type Deployment,
+  isFailedObject,
+  type Outcome,
+  outcomeOf,
+  type Step,
+} from '../explain/application.ts';
 import { STEP_KINDS } from '../explain/stepKinds.ts';
 
 /** The key of a row or another view, unique among all shown clusters: `staging shop/web`; with one cluster the id. */
@@ -38,7 +45,7 @@ export interface Row
   cluster?: string;
   /** `namespace/name`. */
   id: string;
-  runs?: Pick<DeploymentView, 'version' | 'outcome' | 'at' | 'endedAt'>;
+  runs?: { version: string; outcome: Outcome; at: string; endedAt?: string };
   track?: Track;
   /** The version that waits, even behind one that is rolling out. */
   waits?: string;
@@ -51,7 +58,7 @@ export interface Row
   /** The steps before the next deployment, without upstream Rollouts, which are in `after`. */
   gates: RowGate[];
   /** The last deployments, oldest first. */
-  strip: Pick<DeploymentView, 'id' | 'version' | 'outcome' | 'at'>[];
+  strip: { id: number; version: string; outcome: Outcome; at: string }[];
   /** Ids of the upstream Rollouts. */
   after: string[];
   /** The deployed image, `registry.example/shop/app`, and the image to which releases are copied. */
@@ -81,7 +88,7 @@ export function rowOf(rollout: Rollout, application: Application): Row {
     gates: rowGates(steps),
     strip: history
       .slice(0, MAX_STRIP_ENTRIES)
-      .map(({ id, version, outcome, at }) => ({ id, version, outcome, at }))
+      .map((each) => ({ id: each.id ?? 0, version: each.version.tag, outcome: outcomeOf(each), at: each.timestamp }))
       .reverse(),
     after: upstreamRefs(rollout).map(refKey),
     ...(title && { title }),
@@ -113,8 +120,9 @@ function imagesOf({ spec, status }: Rollout): Pick<Row, 'image' | 'copiesTo'> {
   return { ...(status?.image && { image: status.image }), ...(target && { copiesTo: target }) };
 }
 
-function runningOf({ version, outcome, at, endedAt }: DeploymentView): NonNullable<Row['runs']> {
-  return { version, outcome, at, ...(endedAt && { endedAt }) };
+function runningOf(runs: Deployment): NonNullable<Row['runs']> {
+  const { version, timestamp: at, bakeEndTime: endedAt } = runs;
+  return { version: version.tag, outcome: outcomeOf(runs), at, ...(endedAt && { endedAt }) };
 }
 
 /** The cause and further blockers, without the version: `Gate shop/freeze: closed by alice: INC-42; RolloutGate qa`. */
@@ -134,15 +142,16 @@ function blockingSteps(steps: readonly Step[]): Step[] {
 /** The track of an application: of a deployment that rolls out, or else of the version that waits. */
 export function trackOf({ runs, waiting, steps, state }: Application): Track | undefined {
   // In state `waits` the deployment does not bake, and the waiting version will replace it.
-  if (runs && state !== 'waits' && (runs.outcome === 'Deploying' || runs.outcome === 'InProgress')) {
+  const outcome = runs && outcomeOf(runs);
+  if (runs && state !== 'waits' && (outcome === 'Deploying' || outcome === 'InProgress')) {
     const bake = steps.find(({ kind }) => kind === 'bake');
-    const isBaking = runs.outcome === 'InProgress';
+    const isBaking = outcome === 'InProgress';
     const failed = steps.some(isFailedObject);
-    const from = isBaking ? runs.bakeStartedAt : (runs.retriedAt ?? runs.at);
+    const from = isBaking ? runs.bakeStartTime : (runs.lastRetryTimestamp ?? runs.timestamp);
     return {
-      version: runs.version,
+      version: runs.version.tag,
       at: isBaking ? 'baking' : 'deploying',
-      halted: runs.heldSince !== undefined || failed,
+      halted: runs.waitingSince !== undefined || failed,
       ...(failed && { failed }),
       ...(from && { from }),
       ...(bake?.until && { until: bake.until }),
@@ -156,8 +165,8 @@ export function trackOf({ runs, waiting, steps, state }: Application): Track | u
       halted: blockingSteps(steps).length > 0,
     };
   }
-  if (runs?.outcome === 'Failed' && state === 'failed') {
-    return { version: runs.version, at: runs.bakeStartedAt ? 'baking' : 'deploying', halted: true, failed: true };
+  if (runs && outcome === 'Failed' && state === 'failed') {
+    return { version: runs.version.tag, at: runs.bakeStartTime ? 'baking' : 'deploying', halted: true, failed: true };
   }
   return undefined;
 }

@@ -5,6 +5,7 @@
  */
 import { KINDS, type KindName } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { HistoryEntry } from '../../api/types.ts';
 import type { StepKind } from './stepKinds.ts';
 
 /** A reference to an object, with the fields of an access review. */
@@ -71,41 +72,21 @@ export interface Step {
   metric?: MetricView;
 }
 
-/** The outcome of a deployment; `Unknown` if the Go controller recorded none. */
-export type Outcome = 'Deploying' | 'InProgress' | 'Succeeded' | 'Failed' | 'Cancelled' | 'Unknown';
+/** An entry of the history. Only hooks read `knownHealth`. */
+export type Deployment = Omit<HistoryEntry, 'knownHealth'>;
 
-/** One entry of the history. */
-export interface DeploymentView {
-  id: number;
-  version: string;
-  digest?: string;
-  revision?: string;
-  /** The version in the image's annotations, which need not be the tag, and its build time. */
-  imageVersion?: string;
-  created?: string;
-  outcome: Outcome;
-  /** The message of the bake. */
-  detail?: string;
-  /** The reason of the deployment: `Automatic deployment`, or the user's message. */
-  message?: string;
-  /** The user who requested it, or the system. */
-  by: { kind: 'User' | 'System'; name: string };
-  reason?: string;
-  /** The times of the commit, of the apply by Flux everywhere, of start and end of the bake, and of the last retry. */
-  at: string;
-  appliedAt?: string;
-  bakeStartedAt?: string;
-  endedAt?: string;
-  retriedAt?: string;
-  /** The time since which a closed Gate blocks the deployment while it rolls out. */
-  heldSince?: string;
-  /** Seconds for which closed Gates blocked the deployment while it rolled out. */
-  heldSeconds?: number;
-  rolledBackFrom?: string;
-  /** The approvals and openings that let it pass. `kind`: set for a RolloutGate, which need not open for that. */
-  approvals: { gate: string; kind?: string; at: string; by?: string; reason?: string }[];
-  bypass?: { by: string; at: string; reason: string; gates: string[] };
-  failedChecks: { namespace: string; name: string; message?: string }[];
+const OUTCOMES = ['Deploying', 'InProgress', 'Succeeded', 'Failed', 'Cancelled'] as const;
+
+/** The outcome of a deployment; `Unknown` if the Go controller recorded none. */
+export type Outcome = (typeof OUTCOMES)[number] | 'Unknown';
+
+export function outcomeOf({ bakeStatus }: Pick<Deployment, 'bakeStatus'>): Outcome {
+  return OUTCOMES.find((outcome) => outcome === bakeStatus) ?? 'Unknown';
+}
+
+/** The user who requested the deployment; undefined for an automatic one. */
+export function userOf({ requestedBy, triggeredBy }: Deployment): string | undefined {
+  return requestedBy || (triggeredBy?.kind === 'User' ? triggeredBy.name : undefined);
 }
 
 /** The pinned version (`version`), or the one that was unpinned (`from`). */
@@ -224,7 +205,7 @@ export interface Application extends Explained {
   source?: string;
   state: ApplicationState;
   /** The newest deployment. */
-  runs?: DeploymentView;
+  runs?: Deployment;
   waiting?: WaitingVersion;
   failure?: FailureView;
   /** The version in spec.wantedVersion. */
@@ -233,7 +214,7 @@ export interface Application extends Explained {
   pin?: PinView;
   steps: Step[];
   /** Deployments, newest first. */
-  history: DeploymentView[];
+  history: Deployment[];
   /** The number of known releases. */
   releases: number;
 }

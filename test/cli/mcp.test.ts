@@ -60,7 +60,7 @@ it('has read-only tools, and one that proposes', async () => {
 
 it('returns the output of the commands as JSON, and errors as sentences', async () => {
   const { call, writes } = await agent();
-  expect(JSON.parse((await call('history', { rollout: 'web' })).text)).toMatchObject([{ version: '1.0.0' }]);
+  expect(JSON.parse((await call('history', { rollout: 'web' })).text)).toMatchObject([{ version: { tag: '1.0.0' } }]);
   expect(JSON.parse((await call('get')).text)).toMatchObject({ items: [{ name: 'web' }] });
   expect(await call('history', { rollout: 'nope' })).toEqual({
     text: expect.stringContaining("There is no Rollout 'nope' in namespace 'shop'."),

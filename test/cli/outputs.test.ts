@@ -115,7 +115,7 @@ describe('a version that waits for a Gate of another namespace and for a Rollout
       name: 'app',
       state: 'waits',
       waiting: { version: '1.1.0' },
-      runs: { version: '1.0.0', outcome: 'Succeeded' },
+      runs: { version: { tag: '1.0.0' }, bakeStatus: 'Succeeded' },
     });
   });
 

@@ -2,8 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { versionActions } from '../../client/actions/rolloutActions.ts';
 import type { Rights } from '../../client/board/pageMessages.ts';
-import type { Application, DeploymentView } from '../../client/explain/application.ts';
-import { pinText } from '../../client/explain/application.ts';
+import { type Application, type Deployment, outcomeOf, pinText, userOf } from '../../client/explain/application.ts';
 import { ageText } from '../../client/explain/when.ts';
 import { Badge } from '../elements/Badge.tsx';
 import { Table } from '../elements/Table.tsx';
@@ -33,52 +32,52 @@ export function History({ application, rights }: { application: Application; rig
 }
 
 interface EntryProps {
-  each: DeploymentView;
+  each: Deployment;
   application: Application;
   rights: Rights;
 }
 
 function Entry({ each, application, rights }: EntryProps) {
-  const look = OUTCOMES[each.outcome];
-  const isChosen = query.value.release === each.version;
+  const { tag, revision } = each.version;
+  const outcome = outcomeOf(each);
+  const look = OUTCOMES[outcome];
+  const isChosen = query.value.release === tag;
   const own = useRef<HTMLTableRowElement>(null);
   useEffect(() => {
     if (isChosen) own.current?.scrollIntoView({ block: 'center' });
   }, []);
-  const actions = versionActions(application, each.version, Date.now()).filter((action) => mayDo(action, rights));
+  const actions = versionActions(application, tag, Date.now()).filter((action) => mayDo(action, rights));
   const why = each.reason ?? each.message;
+  const user = userOf(each);
   return (
     <tr ref={own} aria-current={isChosen ? 'true' : undefined}>
       <td>
-        <a
-          class="version"
-          href={linkTo.rollout(`${application.namespace}/${application.name}`, { release: each.version })}
-        >
-          {each.version}
+        <a class="version" href={linkTo.rollout(`${application.namespace}/${application.name}`, { release: tag })}>
+          {tag}
         </a>
         <small class="meta">
           #{each.id}
-          {each.revision && ` · ${each.revision.slice(0, 12)}`}
+          {revision && ` · ${revision.slice(0, 12)}`}
         </small>
       </td>
       <td>
         <Badge tone={look.tone} icon={look.icon}>
           {look.text}
         </Badge>
-        {each.outcome !== 'Succeeded' && each.detail && <small class="meta">{each.detail}</small>}
-        {each.failedChecks.map(({ namespace, name }) => (
+        {outcome !== 'Succeeded' && each.bakeStatusMessage && <small class="meta">{each.bakeStatusMessage}</small>}
+        {each.failedHealthChecks?.map(({ namespace, name }) => (
           <small class="meta" key={`${namespace}/${name}`}>
             HealthCheck {namespace}/{name}
           </small>
         ))}
       </td>
       <td>
-        <Ago time={each.at} />
+        <Ago time={each.timestamp} />
       </td>
       <td class="history-why">
-        {each.by.kind === 'User' ? (
+        {user ? (
           <>
-            <span>{each.by.name}</span>
+            <span>{user}</span>
             <small class="meta">{why}</small>
           </>
         ) : (
@@ -90,7 +89,7 @@ function Entry({ each, application, rights }: EntryProps) {
             bypassed {each.bypass.gates.join(', ')}, by {each.bypass.by}: {each.bypass.reason}
           </small>
         )}
-        {each.approvals.map(({ gate, kind, by, reason }) => (
+        {each.approvals?.map(({ gate, kind, by, reason }) => (
           <small class="meta" key={`${gate} ${by}`}>
             {kind === 'RolloutGate' ? `approved at ${gate}` : `${gate} opened`}
             {by && ` by ${by}`}
@@ -118,14 +117,14 @@ function Entry({ each, application, rights }: EntryProps) {
   );
 }
 
-function Phases({ each }: { each: DeploymentView }) {
+function Phases({ each }: { each: Deployment }) {
   const between = (from: string | undefined, to: string | undefined) =>
     from && to ? Date.parse(to) - Date.parse(from) : undefined;
   const parts: [string, number | undefined][] = [
-    ['applied in', between(each.retriedAt ?? each.at, each.appliedAt)],
-    ['healthy after', between(each.appliedAt, each.bakeStartedAt)],
-    ['baked', between(each.bakeStartedAt, each.endedAt)],
-    ['held', each.heldSeconds ? each.heldSeconds * 1000 : undefined],
+    ['applied in', between(each.lastRetryTimestamp ?? each.timestamp, each.appliedTime)],
+    ['healthy after', between(each.appliedTime, each.bakeStartTime)],
+    ['baked', between(each.bakeStartTime, each.bakeEndTime)],
+    ['held', each.waitedSeconds ? each.waitedSeconds * 1000 : undefined],
   ];
   return (
     <>

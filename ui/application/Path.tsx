@@ -13,7 +13,7 @@ export function Path({ application }: { application: Application }) {
   const { steps, waiting, runs, releases, pinned } = application;
   const of = (...kinds: StepKind[]) => steps.filter(({ kind }) => kinds.includes(kind));
   const between = steps.filter(({ kind }) => !STEP_KINDS[kind].ofDeployment);
-  const version = waiting?.version ?? runs?.version;
+  const version = waiting?.version ?? runs?.version.tag;
   return (
     <ol class="path">
       <Column title="Release">

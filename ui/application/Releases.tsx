@@ -21,7 +21,7 @@ export function Releases({ application, releases, rights }: ReleasesProps) {
   const actions = chosen
     ? versionActions(application, chosen.tag, Date.now()).filter((action) => mayDo(action, rights))
     : [];
-  const running = application.runs?.version;
+  const running = application.runs?.version.tag;
   if (releases.length === 0) return null;
   return (
     <Panel id="releases" title="Another version">

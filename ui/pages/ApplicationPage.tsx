@@ -41,7 +41,7 @@ function Application({ data: given }: { data: ApplicationPageData }) {
   const data = { ...given, actions: withOwnApprovals(given.actions, hello.value?.user) };
   const { application, actions, rights, releases } = data;
   const { namespace, name, state, title, description, pinned, labels, history } = application;
-  const versions = () => new Set([...releases.map(({ tag }) => tag), ...history.map(({ version }) => version)]);
+  const versions = () => new Set([...releases.map(({ tag }) => tag), ...history.map(({ version }) => version.tag)]);
   const find = (id: string) =>
     [...actions, ...[...versions()].flatMap((version) => versionActions(application, version, Date.now()))].find(
       (action) => action.id === id,

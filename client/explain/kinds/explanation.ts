@@ -44,7 +44,7 @@ function explainedState({ state, steps, causes, runs }: Application): ExplainedS
     case 'deploying':
     case 'baking':
       if (ofDeployment.some((step) => step.state === 'failed')) return 'failed';
-      if (runs?.heldSince !== undefined || ofDeployment.some((step) => step.state === 'blocks')) return 'held';
+      if (runs?.waitingSince !== undefined || ofDeployment.some((step) => step.state === 'blocks')) return 'held';
       return 'underWay';
     default:
       return 'held';

@@ -30,11 +30,12 @@ import {
   type ApplicationState,
   type Cause,
   causeIf,
-  type DeploymentView,
+  type Deployment,
   type FailureView,
   isFailedObject,
   type Next,
   type Outcome,
+  outcomeOf,
   type Step,
   type WaitingVersion,
 } from '../application.ts';
@@ -70,7 +71,7 @@ export function explainRollout(rollout: Rollout, related: RelatedObjects, now: E
   const { [WATCHES_LABEL]: _, ...labels } = metadata.labels ?? {};
   const bound = bindingsOfRollout(rollout, related.bindings);
   const waiting = waitingVersion(rollout);
-  const history = (status?.history ?? []).map(deploymentView);
+  const history = (status?.history ?? []).map(({ knownHealth: _, ...entry }): Deployment => entry);
   const steps = stepsOf(rollout, bound, related, waiting?.version, now);
   const state = applicationState(rollout, waiting, steps);
   const failure = failureOf(rollout, steps);
@@ -179,7 +180,7 @@ function hasFailed({ status }: Rollout): boolean {
   return ready?.status === 'False' && ready.reason === 'RolloutFailed';
 }
 
-const OUTCOME_TEXTS: Record<DeploymentView['outcome'], string> = {
+const OUTCOME_TEXTS: Record<Outcome, string> = {
   Deploying: 'is being deployed',
   InProgress: 'is baking',
   Succeeded: 'runs',
@@ -190,7 +191,7 @@ const OUTCOME_TEXTS: Record<DeploymentView['outcome'], string> = {
 
 function headline(
   { status, spec }: Rollout,
-  head: DeploymentView | undefined,
+  head: Deployment | undefined,
   waiting: WaitingVersion | undefined,
   steps: readonly Step[],
 ): string {
@@ -199,8 +200,8 @@ function headline(
   const broken = steps.filter(isFailedObject).map(({ title }) => title);
   const parts = [
     ...(waiting ? [`${waiting.version} waits`] : []),
-    head ? `${head.version} ${OUTCOME_TEXTS[head.outcome]}` : 'nothing is deployed',
-    ...(head && current !== undefined && current !== head.version ? [`${current} runs`] : []),
+    head ? `${head.version.tag} ${OUTCOME_TEXTS[outcomeOf(head)]}` : 'nothing is deployed',
+    ...(head && current !== undefined && current !== head.version.tag ? [`${current} runs`] : []),
     ...(head?.rolledBackFrom === undefined ? [] : [`${head.rolledBackFrom} was rolled back`]),
     ...(!waiting && held !== undefined ? [`${held} waits while ${spec?.wantedVersion} is pinned`] : []),
     ...(broken.length > 0 ? [`${firstFew(broken, 1)} failed`] : []),
@@ -365,36 +366,4 @@ function titlesText(steps: readonly Pick<Step, 'title'>[]): string {
     steps.map(({ title }) => title),
     3,
   );
-}
-
-const OUTCOMES: readonly string[] = ['Deploying', 'InProgress', 'Succeeded', 'Failed', 'Cancelled'] satisfies Outcome[];
-
-export function deploymentView(entry: HistoryEntry): DeploymentView {
-  const { version, bakeStatus = '', triggeredBy, requestedBy, bypass } = entry;
-  return {
-    id: entry.id ?? 0,
-    version: version.tag,
-    outcome: OUTCOMES.includes(bakeStatus) ? (bakeStatus as Outcome) : 'Unknown',
-    by: requestedBy ? { kind: 'User', name: requestedBy } : (triggeredBy ?? { kind: 'System', name: '' }),
-    at: entry.timestamp,
-    approvals: (entry.approvals ?? []).map((approval) => ({ ...approval })),
-    failedChecks: (entry.failedHealthChecks ?? []).map((check) => ({ ...check })),
-    ...withoutEmpty({
-      digest: version.digest,
-      revision: version.revision,
-      imageVersion: version.version,
-      created: version.created,
-      detail: entry.bakeStatusMessage,
-      message: entry.message,
-      reason: entry.reason,
-      appliedAt: entry.appliedTime,
-      bakeStartedAt: entry.bakeStartTime,
-      endedAt: entry.bakeEndTime,
-      retriedAt: entry.lastRetryTimestamp,
-      heldSince: entry.waitingSince,
-      heldSeconds: entry.waitedSeconds,
-      rolledBackFrom: entry.rolledBackFrom,
-    }),
-    ...(bypass && { bypass: { ...bypass } }),
-  };
 }

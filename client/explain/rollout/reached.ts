@@ -1,5 +1,5 @@
 /** The progress of an application to a goal, with one release or with the next one. */
-import type { Application, DeploymentView } from '../application.ts';
+import { type Application, type Deployment, outcomeOf } from '../application.ts';
 
 /**
  * The goals, each reached by later ones too. `waiting`: the version waits. `deployed`: it is applied everywhere.
@@ -16,7 +16,7 @@ export function progressTo(goal: Goal, app: Application, release: string | undef
   const { waiting, runs, history } = app;
   if (goal === 'waiting' && waiting && (release === undefined || waiting.version === release)) return 'reached';
   if (release === undefined) return waiting || !runs ? 'under way' : progressOfNewest(goal, runs);
-  const entry = history.find(({ version }) => version === release);
+  const entry = history.find(({ version }) => version.tag === release);
   return entry ? progressOf(goal, entry) : 'under way';
 }
 
@@ -37,22 +37,25 @@ export function progressSince(
 ): GoalProgress {
   const entry = history.find(
     (each) =>
-      (version === undefined || each.version === version) &&
-      (each.id > since.id || (each.id === since.id && each.retriedAt !== since.retriedAt)),
+      (version === undefined || each.version.tag === version) &&
+      (idOf(each) > since.id || (idOf(each) === since.id && each.lastRetryTimestamp !== since.retriedAt)),
   );
   if (!entry) return 'under way';
   return version === undefined ? progressOfNewest(goal, entry) : progressOf(goal, entry);
 }
 
 /** The progress of the newest version. If it was rolled back, the newest deployment is of another one. */
-function progressOfNewest(goal: Goal, newest: DeploymentView): GoalProgress {
+function progressOfNewest(goal: Goal, newest: Deployment): GoalProgress {
   return goal !== 'waiting' && newest.rolledBackFrom !== undefined ? 'failed' : progressOf(goal, newest);
 }
 
-function progressOf(goal: Goal, { outcome, appliedAt }: DeploymentView): GoalProgress {
+const idOf = ({ id = 0 }: Deployment) => id;
+
+function progressOf(goal: Goal, deployment: Deployment): GoalProgress {
+  const outcome = outcomeOf(deployment);
   if (goal === 'waiting' || outcome === 'Succeeded') return 'reached';
   if (outcome === 'Failed' || outcome === 'Cancelled') return 'failed';
-  if (goal === 'deployed' && (appliedAt !== undefined || outcome === 'InProgress')) return 'reached';
+  if (goal === 'deployed' && (deployment.appliedTime !== undefined || outcome === 'InProgress')) return 'reached';
   // The Go controller recorded no outcome: the deployment does not bake.
   return outcome === 'Unknown' ? 'reached' : 'under way';
 }

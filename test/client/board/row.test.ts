@@ -1,16 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
 import { rowOf, trackOf } from '../../../client/board/row.ts';
-import type { Application, DeploymentView, Step } from '../../../client/explain/application.ts';
+import type { Application, Deployment, Step } from '../../../client/explain/application.ts';
 
-const runs = (outcome: DeploymentView['outcome'], rest: Partial<DeploymentView> = {}): DeploymentView => ({
+const runs = (bakeStatus: string, rest: Partial<Deployment> = {}): Deployment => ({
   id: 1,
-  version: '1.0.0',
-  outcome,
-  by: { kind: 'System', name: '' },
-  at: '2026-11-22T08:00:00Z',
-  approvals: [],
-  failedChecks: [],
+  version: { tag: '1.0.0' },
+  bakeStatus,
+  timestamp: '2026-11-22T08:00:00Z',
   ...rest,
 });
 const step = (kind: Step['kind'], state: Step['state'], rest: Partial<Step> = {}): Step => ({
@@ -52,20 +49,20 @@ describe('the track of a version', () => {
     ],
     [
       'held by a gate on its way',
-      { runs: runs('Deploying', { heldSince: '2026-11-22T08:01:00Z' }) },
+      { runs: runs('Deploying', { waitingSince: '2026-11-22T08:01:00Z' }) },
       { at: 'deploying', halted: true },
     ],
     [
       'baking, from its start to its end',
       {
-        runs: runs('InProgress', { bakeStartedAt: '2026-11-22T08:05:00Z' }),
+        runs: runs('InProgress', { bakeStartTime: '2026-11-22T08:05:00Z' }),
         steps: [step('bake', 'waits', { until: '2026-11-22T08:35:00Z' })],
       },
       { at: 'baking', from: '2026-11-22T08:05:00Z', until: '2026-11-22T08:35:00Z' },
     ],
     [
       'failed in its bake',
-      { state: 'failed', runs: runs('Failed', { bakeStartedAt: '2026-11-22T08:05:00Z' }) },
+      { state: 'failed', runs: runs('Failed', { bakeStartTime: '2026-11-22T08:05:00Z' }) },
       { at: 'baking', halted: true },
     ],
     ['failed before it', { state: 'failed', runs: runs('Failed') }, { at: 'deploying', halted: true, failed: true }],
