@@ -2,17 +2,10 @@
 import { governedKindOf, KINDS, resourceOf } from '../api/kinds.ts';
 import type { AnyObject, EpochMs, NamespacedName } from '../api/kubernetes.ts';
 import type { Gate, Rollout } from '../api/types.ts';
-import {
-  type Action,
-  type ActionRequest,
-  freezeRights,
-  lackingText,
-  rightKey,
-  rightOn,
-} from '../client/actions/action.ts';
+import { type Action, type ActionRequest, lackingText, rightKey, rightOn } from '../client/actions/action.ts';
 import { linesOf } from '../client/actions/lines.ts';
 import { rolloutActions } from '../client/actions/rolloutActions.ts';
-import { writeOf } from '../client/actions/table.ts';
+import { rightsOf as neededFor, writeOf } from '../client/actions/table.ts';
 import { isRequest, type NoRequest } from '../client/actions/writes/plannedWrite.ts';
 import type { Answer, ApplicationPageData, ObjectPageData, Preview, Rights } from '../client/board/pageMessages.ts';
 import type { Right } from '../client/explain/application.ts';
@@ -89,7 +82,7 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
       const releases = [...(rollout.status?.availableReleases ?? [])].reverse();
       const ofVersions = rightOn('patch', 'Rollout', identityOf(rollout));
       const rights = await rightsOf([...actions.flatMap((action) => action.rights), ofVersions]);
-      return { application, actions: actions.map(withoutUnusedFields), releases, rights };
+      return { application, actions: actions.map(reduced), releases, rights };
     },
     async object(kind, { namespace, name }) {
       try {
@@ -101,7 +94,7 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
           explainObject(client, target, now(), waiting),
           readDetails(client, object),
         ]);
-        const actions = found.actions.map(withoutUnusedFields);
+        const actions = found.actions.map(reduced);
         const rights = await rightsOf(actions.flatMap((action) => action.rights));
         const approvals = isGate ? approvalViews(object as Gate, waiting, now()) : [];
         return { ...found, ...details, actions, rights, approvals };
@@ -116,7 +109,7 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
       // A user may create a Gate without the right to read one; `act` reports what is refused.
       const existing = (await unlessRefused(readObject(client, request), 403)) as Gate | undefined;
       const write = writeOf(request, existing, now());
-      const needed = freezeRights(request, existing);
+      const needed = neededFor(request, existing);
       const [answer, { held, unread }, rights] = await Promise.all([
         act(request, true),
         isRequest(write) ? readSelected(client, existing ?? (write.body as unknown as Gate)) : { held: [], unread: [] },
@@ -151,7 +144,7 @@ function readObject(client: KubeClient, { object: { kind, namespace, name } }: A
 }
 
 /** The action, without the long fields that its write does not depend on. */
-function withoutUnusedFields(action: Action): Action {
+function reduced(action: Action): Action {
   const { found } = action;
   if (found && governedKindOf(groupOf(found.apiVersion), found.kind))
     return { ...action, found: { ...withoutManagedFields(found), status: {} } };

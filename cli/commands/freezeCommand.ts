@@ -1,6 +1,7 @@
 /** `freeze`: creates a Gate that is closed now, later, or every week. */
 import type { Gate } from '../../api/types.ts';
-import { type ActionRequest, freezeRights, lackingText } from '../../client/actions/action.ts';
+import { type ActionRequest, lackingText } from '../../client/actions/action.ts';
+import { rightsOf } from '../../client/actions/table.ts';
 import { parseDays, parseHours, parseKinds, parseSelector } from '../../client/actions/userInput.ts';
 import {
   FROZEN_KINDS,
@@ -149,7 +150,7 @@ function notAGate(kind: 'RolloutGate' | 'Rollout', name: string, namespace: stri
 
 /** Checks the rights, before the user is asked to confirm the freeze. @throws Problem */
 async function requireRights(client: KubeClient, request: ActionRequest, existing: Gate | undefined): Promise<void> {
-  const needed = freezeRights(request, existing);
+  const needed = rightsOf(request, existing);
   const rights = await reviewRights(needed, async (right) => (await unlessRefused(client.mayI(right), 403)) ?? true);
   const lacks = lackingText(needed, rights);
   if (!lacks) return;

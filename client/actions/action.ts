@@ -84,16 +84,6 @@ export function rightKey({ verb, resource, namespace, name }: Right): string {
   return `${verb} ${resource} ${refKey({ namespace, name })}`;
 }
 
-/** The rights for a freeze. `existing`: the Gate of that name, if any. */
-export function freezeRights({ object, freeze }: ActionRequest, existing: AnyObject | undefined): Right[] {
-  if (existing) return [rightOn('patch', 'Gate', object)];
-  return [
-    rightOn('create', 'Gate', object),
-    // A right for the whole cluster only.
-    ...(freeze?.selects?.namespaceSelector ? [rightOn('select-namespaces', 'Gate', { namespace: '', name: '' })] : []),
-  ];
-}
-
 /**
  * The rights that the user lacks, `patch on rollouts shop/web and bypass on gates shop/freeze`; empty if none.
  * `rights`: the known rights by their keys; an unknown one counts as lacking.

@@ -47,9 +47,7 @@ export function fluxActions(
   const existing = gatesOf((closed?.gates ?? []).filter((gate) => !isMissing(gate)));
   const missing = gatesOf((closed?.gates ?? []).filter(isMissing));
   return [
-    ...missing.flatMap((gate) =>
-      offer({ type: 'create', object: gate }, undefined, { rights: [rightOn('create', 'Gate', gate)] }),
-    ),
+    ...missing.flatMap((gate) => offer({ type: 'create', object: gate })),
     ...existing.flatMap((gate) => offer({ type: 'open', object: gate }, find(gate))),
     ...bypassAndResumeActions(object, ref, existing.length > 0 ? [...existing, ...missing] : [], isSuspendedManually),
   ];

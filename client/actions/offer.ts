@@ -3,8 +3,8 @@ import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { isImage } from '../../core/budget/continueRequest.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
 import { nameWord } from '../../core/text/shell.ts';
-import { type Action, type ActionRequest, rightOn } from './action.ts';
-import { ACTIONS, writeOf } from './table.ts';
+import type { Action, ActionRequest } from './action.ts';
+import { ACTIONS, rightsOf, writeOf } from './table.ts';
 import { isRequest } from './writes/plannedWrite.ts';
 
 type Given = Partial<Omit<Action, 'id' | 'request' | 'found' | 'step'>> & { step?: string | undefined };
@@ -20,7 +20,8 @@ export function offer(request: ActionRequest, found?: AnyObject, { step, ...give
   );
   if (names.some((name) => nameWord(name) !== name) || (version !== undefined && !isLegalTag(version))) return [];
   if (image !== undefined && !isImage(image)) return [];
-  const { label, submit, text, confirm, danger, reason } = ACTIONS[type];
+  const { label, submit, text, confirm, danger } = ACTIONS[type];
+  const rights = given.rights ?? rightsOf(request, found);
   return [
     {
       id: [type, object.kind, ...names, image, version].filter(Boolean).join('/'),
@@ -28,11 +29,12 @@ export function offer(request: ActionRequest, found?: AnyObject, { step, ...give
       label: label(request),
       submit: submit?.(request) ?? type.charAt(0).toUpperCase() + type.slice(1),
       text: text(request, found),
-      rights: [rightOn('patch', object.kind, object)],
+      rights,
       ...(found && { found }),
       ...(confirm && version !== undefined && { confirm: version }),
       ...(danger && { danger }),
-      ...(reason === 'required' && { needsReason: true }),
+      // A bypass records why.
+      ...(rights.some(({ verb }) => verb === 'bypass') && { needsReason: true }),
       ...(step !== undefined && { step }),
       ...given,
     },

@@ -1,12 +1,11 @@
 /** Actions on a Rollout: from its steps, its pin, its failure and its requests; and on one of its versions. */
 import { DEPLOY_MESSAGE } from '../../api/annotations.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
-import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, Rollout, RolloutGate } from '../../api/types.ts';
 import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { heldDeployment } from '../../core/rollout/deployment/history.ts';
-import { neverSeen } from '../../core/rollout/evaluation/gatesOfRollout.ts';
 import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { isRollingOut } from '../../core/suspension/bypassGrant.ts';
 import type { Application, ObjectRef, Step } from '../explain/application.ts';
@@ -103,10 +102,13 @@ function gateStepActions(
   const gate = finder(gates)(object);
   const target = refOf(object);
   if (missing) {
-    const rights = [rightOn('create', 'Gate', object)];
+    const isNamed = gatesNamedBy(rollout).some((ref) => refKey(ref) === refKey(object));
+    const ofRollout = { type: 'unrequire', object: { kind: 'Rollout', ...identityOf(rollout) } } as const;
+    const { kind: _, ...ref } = target;
     return [
-      ...offer({ type: 'create', object: target }, undefined, { step, rights }),
-      ...unrequireActions(rollout, object, step),
+      ...offer({ type: 'create', object: target }, undefined, { step }),
+      // Only a bound object may require it.
+      ...(isNamed ? offer({ ...ofRollout, gate: ref }, rollout, { step }) : []),
     ];
   }
   return [
@@ -115,24 +117,6 @@ function gateStepActions(
       : []),
     ...offer({ type: 'open', object: target }, gate, { step }),
   ];
-}
-
-/** Removes a missing Gate from the Rollout; empty if only a bound object requires it. */
-function unrequireActions(rollout: Rollout, gate: NamespacedName, step: string): Action[] {
-  if (!gatesNamedBy(rollout).some((ref) => refKey(ref) === refKey(gate))) return [];
-  const neverExisted = neverSeen(rollout).has(refKey(gate));
-  const ref = { namespace: gate.namespace, name: gate.name };
-  const object = { kind: 'Rollout' as const, ...identityOf(rollout) };
-  return offer({ type: 'unrequire', object, gate: ref }, rollout, {
-    step,
-    ...(neverExisted
-      ? { text: 'The Gate does not exist. This removes its reference from spec.gates.' }
-      : {
-          text: 'This Gate has been deleted. Removing it is a bypass: your name and reason are recorded.',
-          rights: [rightOn('bypass', 'Gate', gate), rightOn('patch', 'Rollout', identityOf(rollout))],
-          needsReason: true as const,
-        }),
-  });
 }
 
 /**

@@ -4,7 +4,8 @@ import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { withCommands } from '../../core/text/commands.ts';
 import { shell } from '../../core/text/shell.ts';
-import type { ActionRequest, ActionType } from './action.ts';
+import type { Right } from '../explain/application.ts';
+import { type ActionRequest, type ActionType, rightOn } from './action.ts';
 import { continueVersion } from './writes/budgetWrites.ts';
 import { bypassObject, resumeObject } from './writes/fluxObjectWrites.ts';
 import { freeze, freezeWords, spanWords } from './writes/freeze.ts';
@@ -23,6 +24,7 @@ import {
   unblock,
   unpin,
   unrequire,
+  unrequireBypasses,
   withdrawRequest,
 } from './writes/rolloutWrites.ts';
 
@@ -33,8 +35,10 @@ interface Definition {
   kinds: readonly KindName[];
   /** Required inputs besides the object. */
   takes?: readonly ('version' | 'gate' | 'freeze')[];
-  /** Whether a reason is required or impossible; absent: optional. */
-  reason?: 'required' | 'none';
+  /** Set if the write can't record a reason. */
+  hasNoReason?: true;
+  /** The rights of the user; absent: to patch the object. A bypass also needs rights on the Gates that are closed. */
+  rights?(request: ActionRequest, found?: any): Right[];
   /** The write. `found`: an object of the requested kind. */
   write(request: ActionRequest, found: any, now: EpochMs): PlannedWrite;
   /** Words of the command after the program's name; absent: there is no such command. */
@@ -163,7 +167,6 @@ export const ACTIONS: Record<ActionType, Definition> = {
   },
   bypass: {
     kinds: ['Rollout', ...GOVERNED],
-    reason: 'required',
     write: (request, found, now) => {
       const why = reason(request);
       if (!why) return badRequest('A bypass needs a reason, which is recorded.');
@@ -206,6 +209,13 @@ export const ACTIONS: Record<ActionType, Definition> = {
   freeze: {
     kinds: ['Gate'],
     takes: ['freeze'],
+    rights({ object, freeze: wanted }, existing) {
+      if (existing) return [rightOn('patch', 'Gate', object)];
+      const isOfOthers = wanted?.selects?.namespaceSelector !== undefined;
+      // A right for the whole cluster only.
+      const select = rightOn('select-namespaces', 'Gate', { namespace: '', name: '' });
+      return [rightOn('create', 'Gate', object), ...(isOfOthers ? [select] : [])];
+    },
     write: (request, found, now) => freeze(request.object, { ...request.freeze, reason: reason(request) }, found, now),
     words: ({ object, freeze: wanted }) => freezeWords(object.name, wanted!),
     label: (request) => `Freeze with ${nameOf(request)}`,
@@ -251,14 +261,15 @@ export const ACTIONS: Record<ActionType, Definition> = {
   },
   resume: {
     kinds: GOVERNED,
-    reason: 'none',
+    hasNoReason: true,
     write: (_, found) => resumeObject(found),
     label: (request) => `Resume ${nameOf(request)}`,
     text: () => 'Flux reconciles it again.',
   },
   create: {
     kinds: ['Gate'],
-    reason: 'none',
+    hasNoReason: true,
+    rights: ({ object }) => [rightOn('create', 'Gate', object)],
     write: (request, found) => (found ? badRequest(existsText(request.object)) : createGate(request.object)),
     label: (request) => `Create ${nameOf(request)}, open`,
     text: () => 'A Gate that does not exist counts as closed. The new one is open.',
@@ -266,10 +277,17 @@ export const ACTIONS: Record<ActionType, Definition> = {
   unrequire: {
     kinds: ['Rollout'],
     takes: ['gate'],
+    rights: ({ object, gate }, found) => [
+      ...(found && unrequireBypasses(found, gate!) ? [rightOn('bypass', 'Gate', gate!)] : []),
+      rightOn('patch', 'Rollout', object),
+    ],
     write: (request, found, now) => unrequire(found, request.gate!, reason(request), now),
     label: (request) => `Remove Gate ${request.gate?.name} from spec.gates`,
     submit: () => 'Remove',
-    text: () => 'The Rollout no longer requires this Gate.',
+    text: ({ gate }, found) =>
+      found && unrequireBypasses(found, gate!)
+        ? 'This Gate has been deleted. Removing it is a bypass: your name and reason are recorded.'
+        : 'The Gate does not exist. This removes its reference from spec.gates.',
   },
 };
 
@@ -289,7 +307,13 @@ function openProblem(request: ActionRequest) {
 
 /** Whether the write can record a reason: a withdrawn approval and a new Gate can't. */
 export function takesReason({ type, object }: ActionRequest): boolean {
-  return ACTIONS[type].reason !== 'none' && !(type === 'withdraw' && object.kind !== 'Rollout');
+  return !ACTIONS[type].hasNoReason && !(type === 'withdraw' && object.kind !== 'Rollout');
+}
+
+/** The rights for an action on the object `found`. */
+export function rightsOf(request: ActionRequest, found: AnyObject | undefined): Right[] {
+  const { type, object } = request;
+  return ACTIONS[type].rights?.(request, found) ?? [rightOn('patch', object.kind, object)];
 }
 
 /** The write of an action. `found`: the object as it is now; absent: only an action that creates it is valid. */

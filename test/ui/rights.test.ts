@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { KindName } from '../../api/kinds.ts';
-import { type Action, type ActionType, freezeRights, lackingText } from '../../client/actions/action.ts';
+import { type Action, type ActionType, lackingText } from '../../client/actions/action.ts';
 import { offer } from '../../client/actions/offer.ts';
-import { ACTIONS } from '../../client/actions/table.ts';
+import { ACTIONS, rightsOf } from '../../client/actions/table.ts';
 import { mayDo, primaryOf } from '../../ui/parts/rights.ts';
 
 const action = (type: ActionType, kind: KindName): Action =>
@@ -51,8 +51,8 @@ describe('the reader’s rights', () => {
     ['a new Gate of other namespaces', WIDE, false, 'create on gates shop/freeze and select-namespaces on gates *'],
   ])('names what a freeze by %s takes', (_, freeze, exists, text) => {
     const request = { type: 'freeze' as const, object: { kind: 'Gate' as const, namespace: 'shop', name: 'freeze' } };
-    expect(
-      lackingText(freezeRights({ ...request, freeze }, exists ? ({ metadata: {} } as never) : undefined), {}),
-    ).toBe(text);
+    expect(lackingText(rightsOf({ ...request, freeze }, exists ? ({ metadata: {} } as never) : undefined), {})).toBe(
+      text,
+    );
   });
 });

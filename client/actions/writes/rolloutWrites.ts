@@ -210,7 +210,7 @@ export function withdrawRequest(rollout: Rollout, reason: Reason, shown?: string
 }
 
 /**
- * Removes a Gate from `spec.gates`, which is a bypass if the Gate has existed. The API server rejects the write if the
+ * Removes a Gate from `spec.gates`. The API server rejects the write if the
  * Rollout has changed since it was read: a Gate that another client has added to the list must not get lost.
  */
 export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason, now: EpochMs): PlannedWrite {
@@ -219,12 +219,12 @@ export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason
   const gates = all.filter((_, index) => refKey(refs[index]!) !== refKey(gate));
   const title = objectTitle('Gate', gate);
   if (gates.length === all.length) return noChange(`${titleOf(rollout)} does not require ${title}.`);
-  const neverExisted = neverSeen(rollout).has(refKey(gate));
-  if (!neverExisted && !reason) return badRequest('A bypass needs a reason, which is recorded.');
+  const bypasses = unrequireBypasses(rollout, gate);
+  if (bypasses && !reason) return badRequest('A bypass needs a reason, which is recorded.');
   const annotations: Record<string, string> =
-    neverExisted || !reason
-      ? changeCause(`remove ${title} from spec.gates`, reason)
-      : { [BYPASS_REASON]: newReason(rollout, reason, now) };
+    bypasses && reason
+      ? { [BYPASS_REASON]: newReason(rollout, reason, now) }
+      : changeCause(`remove ${title} from spec.gates`, reason);
   const body = { ...patchMetadata(annotations, rollout), spec: { gates: gates.length > 0 ? gates : null } };
   const removed = all.flatMap((entry, index) =>
     gates.includes(entry) ? [] : [{ entry, path: `/spec/gates/${index}` }],
@@ -233,6 +233,11 @@ export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason
     text: `Removed ${title} from spec.gates of ${titleOf(rollout)}`,
     jsonPatch: [...annotateOperations(rollout, annotations), ...removeOperations(removed, gates.length === 0)],
   });
+}
+
+/** Whether it is a bypass to remove the Gate from `spec.gates`: it has existed. */
+export function unrequireBypasses(rollout: Rollout, gate: NamespacedName): boolean {
+  return !neverSeen(rollout).has(refKey(gate));
 }
 
 /** The operations that remove entries of `spec.gates`, from the end, so that the others keep their indexes. */
