@@ -6,6 +6,8 @@
 import { KINDS, type KindName } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { HistoryEntry } from '../../api/types.ts';
+import type { PinRecord } from '../../core/record/pinAndSchedule.ts';
+import { changeText } from '../../core/record/record.ts';
 import type { StepKind } from './stepKinds.ts';
 
 /** A reference to an object, with the fields of an access review. */
@@ -87,15 +89,6 @@ export function outcomeOf({ bakeStatus }: Pick<Deployment, 'bakeStatus'>): Outco
 /** The user who requested the deployment; undefined for an automatic one. */
 export function userOf({ requestedBy, triggeredBy }: Deployment): string | undefined {
   return requestedBy || (triggeredBy?.kind === 'User' ? triggeredBy.name : undefined);
-}
-
-/** The pinned version (`version`), or the one that was unpinned (`from`). */
-interface PinView {
-  version?: string;
-  from?: string;
-  by: string;
-  at: string;
-  reason?: string;
 }
 
 /** The possible reactions to the failure of the newest deployment. */
@@ -211,7 +204,7 @@ export interface Application extends Explained {
   /** The version in spec.wantedVersion. */
   pinned?: string;
   /** The user who pinned it, or removed the last pin. */
-  pin?: PinView;
+  pin?: PinRecord;
   steps: Step[];
   /** Deployments, newest first. */
   history: Deployment[];
@@ -231,9 +224,9 @@ export function targetRef(kind: string, ref: NamespacedName): ObjectRef | undefi
 }
 
 /** The newest pin as text: `Pinned to 1.0.0 by sre at 2026-03-01T12:00:00Z: leaks memory`. */
-export function pinText({ version, from, by, at, reason }: PinView): string {
-  const what = version === undefined ? `Unpinned from ${from}` : `Pinned to ${version}`;
-  return `${what} by ${by} at ${at}${reason ? `: ${reason}` : ''}`;
+export function pinText(pin: PinRecord): string {
+  const what = pin.version === undefined ? `Unpinned from ${pin.from}` : `Pinned to ${pin.version}`;
+  return `${what} ${changeText(pin)}`;
 }
 
 /** A list with one cause; empty without a text. */

@@ -10,7 +10,8 @@ import { sameJson } from '../kube/json.ts';
 import { MAX_TAG_CHARACTERS } from '../kube/tag.ts';
 import { changedByOf, type Entry, newChange, parseRecord, type StoredChange, storedEntry, textsOf } from './record.ts';
 
-interface PinRecord extends StoredChange {
+/** The pin, or its removal. */
+export interface PinRecord extends StoredChange {
   /** The pinned version; absent if the pin was removed. */
   version?: string;
   /** The version of the pin that was removed. */

@@ -40,6 +40,11 @@ export interface StoredChange extends Omit<ChangedBy, 'at'> {
   at: string;
 }
 
+/** The change as text: `by sre at 2026-03-01T12:00:00Z: leaks memory`. */
+export function changeText({ by, at, reason }: StoredChange): string {
+  return `by ${by} at ${at}${reason ? `: ${reason}` : ''}`;
+}
+
 /** Characters of a user name. */
 export const MAX_USER = 256;
 

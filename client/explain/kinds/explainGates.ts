@@ -11,6 +11,7 @@ import { findCondition } from '../../../core/kube/conditions.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { scheduledBy } from '../../../core/record/pinAndSchedule.ts';
+import { changeText, storedEntry } from '../../../core/record/record.ts';
 import { countOf } from '../../../core/text/count.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { gateActions, rolloutGateActions } from '../../actions/gateActions.ts';
@@ -76,7 +77,7 @@ function staysText({ spec }: Gate, { opened, opensByRequest }: GateEvaluation): 
 
 function scheduleText(gate: Gate): string | undefined {
   const set = scheduledBy(gate);
-  return set && `Its schedule was set by ${set.by} at ${set.at}${set.reason ? `: ${set.reason}` : ''}`;
+  return set && `Its schedule was set ${changeText(set)}`;
 }
 
 function approvalCauses(
@@ -148,7 +149,7 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
   const name = spec?.rolloutRef.name ?? '';
   const rejected = spec?.rejectedVersions ?? [];
   const listed = listingOf(gate, spec?.passing === false, version);
-  const who = listed ? `, by ${listed.by} at ${formatTime(listed.at)}${listed.reason ? `: ${listed.reason}` : ''}` : '';
+  const who = listed ? `, ${changeText(storedEntry(listed))}` : '';
   const waits = `Version ${version} of Rollout '${name}' waits for ${isWaitedFor ? 'it' : 'something else'}`;
   const absent = `Rollout '${name}' was not found in namespace '${object.namespace}', or you aren't allowed to read it`;
   const code = isBlocked ? 'RolloutGatesBlocking' : undefined;
