@@ -82,9 +82,10 @@ export async function readDroppedClosedGates(
   before: Rollout,
   call: WebhookCall,
 ): Promise<ClosedGates | undefined> {
-  if (!mayDropGates(rollout, before)) return undefined;
+  if (!mayDropGates(rollout, before, call.settings)) return undefined;
   const selectingGates = await readSelectingGates(before.metadata.namespace ?? '', call.cluster);
-  return closedAgainstRemoval(await readClosedGates(droppedGates(rollout, before, selectingGates), call), before);
+  const dropped = droppedGates(rollout, before, selectingGates, call.settings);
+  return closedAgainstRemoval(await readClosedGates(dropped, call), before);
 }
 
 /** The closed Gates that Rollouts of one namespace require, and the bindings of their objects. */
@@ -99,7 +100,8 @@ async function readClosedGatesAndBindings(
     listBindings(rollouts, call.cluster),
   ]);
   const bindings = currentBindings(rollouts, objects, stored, selectingGates, call.settings);
-  return { closed: await readClosedGates(gatesOfRollouts(rollouts, bindings, selectingGates), call), bindings };
+  const required = gatesOfRollouts(rollouts, bindings, selectingGates, call.settings);
+  return { closed: await readClosedGates(required, call), bindings };
 }
 
 // A bypass of closed Gates, or the denial of one.

@@ -6,7 +6,7 @@ import type { AnyObject, KubeObject, NamespacedName } from '../../api/kubernetes
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { PROGRAM_WORD } from '../../client/actions/writes/plannedWrite.ts';
 import { type KubeClient, unlessRefused } from '../../connection/kube/kubeClient.ts';
-import { gatesNamedBy, requiredByBinding } from '../../core/gate/gateRefs.ts';
+import { ANY_REF, gatesNamedBy, requiredByBinding } from '../../core/gate/gateRefs.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef } from '../../core/health/kustomizationCheck.ts';
 import { byRefKey, identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
@@ -89,11 +89,16 @@ export function absentFindings(of: ReferringObjects): Found[] {
         shell`kubectl -n ${nameWord(ref.namespace)} get imagepolicies`,
       ],
     ),
-    ...missingReferences(rollouts, gates, gatesNamedBy, ({ by, ref }) => [
-      `Rollout ${refKey(by)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: nothing is deployed`,
-      'create the Gate, or remove it from the Rollout: this lists the commands',
-      shell`${PROGRAM_WORD} why ${by.name} -n ${by.namespace}`,
-    ]),
+    ...missingReferences(
+      rollouts,
+      gates,
+      (rollout) => gatesNamedBy(rollout, ANY_REF),
+      ({ by, ref }) => [
+        `Rollout ${refKey(by)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: nothing is deployed`,
+        'create the Gate, or remove it from the Rollout: this lists the commands',
+        shell`${PROGRAM_WORD} why ${by.name} -n ${by.namespace}`,
+      ],
+    ),
     ...missingReferences(
       bindings,
       gates,

@@ -3,7 +3,7 @@ import { DEPLOY_MESSAGE } from '../../api/annotations.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, Rollout, RolloutGate } from '../../api/types.ts';
-import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
+import { ANY_REF, gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { heldDeployment } from '../../core/rollout/deployment/history.ts';
 import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
@@ -102,7 +102,7 @@ function gateStepActions(
   const gate = finder(gates)(object);
   const target = refOf(object);
   if (missing) {
-    const isNamed = gatesNamedBy(rollout).some((ref) => refKey(ref) === refKey(object));
+    const isNamed = gatesNamedBy(rollout, ANY_REF).some((ref) => refKey(ref) === refKey(object));
     const ofRollout = { type: 'unrequire', object: { kind: 'Rollout', ...identityOf(rollout) } } as const;
     const { kind: _, ...ref } = target;
     return [

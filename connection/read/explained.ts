@@ -18,6 +18,7 @@ import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { nextDeployment } from '../../client/explain/rollout/gateSteps.ts';
 import { undiscoveredText } from '../../client/explain/staleStatus.ts';
 import type { NextDeployment } from '../../core/gate/gateApprovals.ts';
+import { ANY_REF } from '../../core/gate/gateRefs.ts';
 import { gateSelects, reachesBeyond, selectingGateLists } from '../../core/gate/gateSelection.ts';
 import { groupOf, identityOf, objectName, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { rolloutsOfObject } from '../../core/managedField/managedFields.ts';
@@ -145,7 +146,7 @@ async function explainFlux(
   const { unread, get } = optionalReader(client);
   const [binding, recorded, selecting, bound] = await Promise.all([
     known ?? readable(client.get<FluxBinding>({ ...FLUX_BINDINGS, namespace, name: objectName(object.kind, name) })),
-    Promise.all(recordedRefs(object).map((ref) => get<Gate>('Gate', ref))),
+    Promise.all(recordedRefs(object, ANY_REF).map((ref) => get<Gate>('Gate', ref))),
     readSelecting(client, object),
     Promise.all(
       rolloutsOfObject(object).map((name) => readable(client.get<Rollout>({ ...ROLLOUTS, namespace, name }))),

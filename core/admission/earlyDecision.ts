@@ -1,7 +1,7 @@
 /** What is decided on a write of a Flux object before anything is read: most writes change nothing governed. */
 import { REQUIRED_GATES, UNCOUNTED_ON_FLUX_OBJECTS } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import { LIMIT_OF_ROLLOUTS, LIMIT_TEXTS } from '../gate/gateRefs.ts';
+import { LIMIT_OF_ROLLOUTS, LIMIT_TEXTS, type RefRules } from '../gate/gateRefs.ts';
 import { isDeeperThan, sameJson } from '../kube/json.ts';
 import { uniqueRefs, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
@@ -46,18 +46,26 @@ export function willConflict(object: FluxObject, oldObject: FluxObject): boolean
 }
 
 /** The denial of a write that names too much, or is nested too deeply, to be evaluated. */
-export function limitDenial(object: FluxObject, oldObject: FluxObject | undefined): Denial | undefined {
-  const limit = tooManyReferencesProblem(object, oldObject) ?? nestingProblem(object, oldObject);
+export function limitDenial(
+  object: FluxObject,
+  oldObject: FluxObject | undefined,
+  rules: RefRules,
+): Denial | undefined {
+  const limit = tooManyReferencesProblem(object, oldObject, rules) ?? nestingProblem(object, oldObject);
   return limit === undefined ? undefined : { reason: 'limit', text: `${subjectOf(object)}: ${limit}` };
 }
 
-function tooManyReferencesProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+function tooManyReferencesProblem(
+  object: FluxObject,
+  oldObject: FluxObject | undefined,
+  rules: RefRules,
+): string | undefined {
   for (const field of ['annotations', 'labels'] as const) {
     const count = countOfKeys(object.metadata[field]);
     if (count > LIMITS[field] && count > countOfKeys(oldObject?.metadata[field]))
       return `metadata.${field} has ${count} entries, and at most ${LIMITS[field]} are allowed: remove some.`;
   }
-  const named = [object, ...(oldObject ? [oldObject] : [])].flatMap((each) => gatesInAnnotation(each).refs);
+  const named = [object, ...(oldObject ? [oldObject] : [])].flatMap((each) => gatesInAnnotation(each, rules).refs);
   if (uniqueRefs(named).length > LIMITS.requiredGates) {
     return (
       `metadata.annotations[${REQUIRED_GATES}]: the old and the new value together name more than ${LIMITS.requiredGates} ` +
@@ -73,8 +81,12 @@ function countOfKeys(entries: Record<string, string> | undefined): number {
 }
 
 /** The denial of a write that names a Gate of another namespace that the object did not name before. */
-export function foreignGateDenial(object: FluxObject, oldObject: FluxObject | undefined): Denial | undefined {
-  const [first] = without(foreignGates(object), oldObject ? foreignGates(oldObject) : []);
+export function foreignGateDenial(
+  object: FluxObject,
+  oldObject: FluxObject | undefined,
+  rules: RefRules,
+): Denial | undefined {
+  const [first] = without(foreignGates(object, rules), oldObject ? foreignGates(oldObject, rules) : []);
   return first && { reason: 'not_permitted', text: `${subjectOf(object)}: ${foreignText(first)}` };
 }
 

@@ -7,11 +7,11 @@ import type { FluxObject } from '../../api/flux.ts';
 import { FLUX_BINDINGS } from '../../api/kinds.ts';
 import type { ObjectName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
-import { bindingGates } from '../gate/gateRefs.ts';
+import { bindingGates, type RefRules } from '../gate/gateRefs.ts';
 import type { SelectingGates } from '../gate/gateSelection.ts';
 import { objectName } from '../kube/names.ts';
 import { objectsOfRollout } from '../managedField/managedFields.ts';
-import { type RefRules, requiredByObject } from '../objectGates/objectGates.ts';
+import { requiredByObject } from '../objectGates/objectGates.ts';
 import { boundLabel } from './bindingSpec.ts';
 
 /**

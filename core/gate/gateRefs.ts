@@ -65,9 +65,28 @@ export function unionOf(all: readonly RequiredGates[]): RequiredGates {
   };
 }
 
+/** The installation's rules for references to Gates. */
+export interface RefRules {
+  /** The setting NO_CROSS_NAMESPACE_REFS: a reference to a Gate of another namespace names no Gate. */
+  noCrossNamespaceRefs: boolean;
+}
+
+/** For readers that don't know the setting, and show a Gate that it forbids like any other. */
+export const ANY_REF: RefRules = { noCrossNamespaceRefs: false };
+
+/** The references that name a Gate, in an object of this namespace. */
+export function allowedRefs<Ref extends NamespacedName>(
+  refs: readonly Ref[],
+  home: string,
+  { noCrossNamespaceRefs }: RefRules,
+): Ref[] {
+  return refs.filter(({ namespace }) => !noCrossNamespaceRefs || namespace === home);
+}
+
 /** The Gates that a Rollout names in `spec.gates`; without a namespace, a Gate of the Rollout's own namespace. */
-export function gatesNamedBy({ spec, metadata }: Rollout): NamespacedName[] {
-  return (spec?.gates ?? []).map(({ name, namespace }) => ({ namespace: namespace || metadata.namespace || '', name }));
+export function gatesNamedBy({ spec, metadata: { namespace: home = '' } }: Rollout, rules: RefRules): NamespacedName[] {
+  const named = (spec?.gates ?? []).map(({ name, namespace }) => ({ namespace: namespace || home, name }));
+  return allowedRefs(named, home, rules);
 }
 
 /** What the object of a FluxBinding requires. */

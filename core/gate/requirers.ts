@@ -5,7 +5,7 @@ import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernete
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { groupByEach } from '../collection/groupByEach.ts';
 import { identityOf, refKey } from '../kube/names.ts';
-import { gatesNamedBy, parseGateRefs, requiredByBinding } from './gateRefs.ts';
+import { ANY_REF, gatesNamedBy, parseGateRefs, requiredByBinding } from './gateRefs.ts';
 import {
   gateSelectsRollout,
   reachesBeyond,
@@ -60,7 +60,7 @@ function requirersWithSelection(
   const requiring = rollouts.flatMap((rollout) => {
     const labels = namespaces.get(rollout.metadata.namespace ?? '') ?? {};
     const selected = gateSelectsRollout(gate, rollout, labels);
-    const isRequired = selected || gatesNamedBy(rollout).some(isThis);
+    const isRequired = selected || gatesNamedBy(rollout, ANY_REF).some(isThis);
     return isRequired ? [{ requirer: { kind: KINDS.Rollout.kind, ...identityOf(rollout) }, selected }] : [];
   });
   return [...objects, ...requiring].sort((a, b) => (requirerText(a.requirer) < requirerText(b.requirer) ? -1 : 1));
@@ -73,7 +73,7 @@ function requirersWithSelection(
 export function requiringIndex(all: RequiringObjects): (gate: Gate) => RequiringObjects {
   const { namespaces } = all;
   const bindings = indexOf(all.bindings, ({ spec }) => requiredByBinding(spec).refs);
-  const rollouts = indexOf(all.rollouts, gatesNamedBy);
+  const rollouts = indexOf(all.rollouts, (rollout) => gatesNamedBy(rollout, ANY_REF));
   const objects = indexOf(all.objects, ({ metadata: { annotations, namespace = '' } }) => {
     return parseGateRefs(annotations?.[REQUIRED_GATES], namespace).refs;
   });

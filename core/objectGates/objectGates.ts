@@ -15,7 +15,14 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { type ClosedGates, closedOf } from '../gate/closedGates.ts';
 import { evaluateGates, type GateResult } from '../gate/evaluateGates.ts';
-import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, parseGateRefs, type RequiredGates } from '../gate/gateRefs.ts';
+import {
+  allowedRefs,
+  LIMIT_OF_GATES,
+  LIMIT_OF_ROLLOUTS,
+  parseGateRefs,
+  type RefRules,
+  type RequiredGates,
+} from '../gate/gateRefs.ts';
 import { gateSelects, hasFluxLabel, type SelectingGates } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
@@ -133,7 +140,7 @@ export function escapesSelection(object: FluxObject, oldObject: FluxObject, cont
 export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, context: GateContext): FluxObject {
   if (!requiredByObject(oldObject, context.selectingGates, context).limit) return oldObject;
   let before = oldObject;
-  if (!gatesInAnnotation(object).tooMany && !dropsClosedGate(object, oldObject, context)) {
+  if (!gatesInAnnotation(object, context).tooMany && !dropsClosedGate(object, oldObject, context)) {
     before = annotate(before, REQUIRED_GATES, object.metadata.annotations?.[REQUIRED_GATES]);
   }
   return managedFieldsOf(oldObject).tooMany && !managedFieldsOf(object).tooMany ? withRollouts(before, object) : before;
@@ -159,24 +166,18 @@ function withRollouts(before: FluxObject, { metadata }: FluxObject): FluxObject 
 
 // The Gates that the annotations of an object name.
 
-/** The installation's rules for references to Gates. */
-export interface RefRules {
-  /** The setting: a reference to a Gate of another namespace names no Gate. */
-  noCrossNamespaceRefs?: boolean;
-}
-
 const MAX_PROBLEMS = 20;
 const MAX_PROBLEM_CHARACTERS = 400;
 
 /** The Gates that the annotation names; none if they are too many, because those need not be read. */
 export function gatesInAnnotation(
   object: FluxObject,
-  { noCrossNamespaceRefs = false }: RefRules = {},
+  rules: RefRules,
 ): { refs: NamespacedName[]; problems: string[]; tooMany: boolean } {
   const { namespace = '', annotations } = object.metadata;
   const parsed = parseGateRefs(annotations?.[REQUIRED_GATES], namespace);
-  const refs = noCrossNamespaceRefs ? parsed.refs.filter((ref) => ref.namespace === namespace) : parsed.refs;
-  const all = [...parsed.problems, ...(noCrossNamespaceRefs ? foreignGates(object).map(foreignText) : [])];
+  const refs = allowedRefs(parsed.refs, namespace, rules);
+  const all = [...parsed.problems, ...without(parsed.refs, refs).map(foreignText)];
   const problems = all.slice(0, MAX_PROBLEMS).map((problem) => problem.slice(0, MAX_PROBLEM_CHARACTERS));
   const tooMany = parsed.tooMany || refs.length > LIMITS.requiredGates;
   return { refs: tooMany ? [] : refs, problems, tooMany };
@@ -191,7 +192,7 @@ function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
 }
 
 /** The Gates in the two annotations; of an annotation that names too many, none. */
-export function recordedRefs(object: FluxObject, rules: RefRules = {}): NamespacedName[] {
+export function recordedRefs(object: FluxObject, rules: RefRules): NamespacedName[] {
   const { refs: named } = gatesInAnnotation(object, rules);
   return uniqueRefs([...named, ...(gatesInSelectedBy(object) ?? [])]);
 }
@@ -231,9 +232,13 @@ export function selectedByText({ refs, limit }: RequiredGates): string | undefin
   return isTooMany ? LIMIT_OF_GATES : text || undefined;
 }
 
-/** The Gates of other namespaces that the object names. */
-export function foreignGates({ metadata: { namespace = '', annotations } }: FluxObject): NamespacedName[] {
-  return parseGateRefs(annotations?.[REQUIRED_GATES], namespace).refs.filter((ref) => ref.namespace !== namespace);
+/** The Gates that the object names against the rules. */
+export function foreignGates(
+  { metadata: { namespace = '', annotations } }: FluxObject,
+  rules: RefRules,
+): NamespacedName[] {
+  const { refs } = parseGateRefs(annotations?.[REQUIRED_GATES], namespace);
+  return without(refs, allowedRefs(refs, namespace, rules));
 }
 
 export function foreignText(ref: NamespacedName): string {

@@ -61,7 +61,7 @@ export async function readBlockers(
   selectingGates: SelectingGates,
   call: HookCall,
 ): Promise<Partial<Observed>> {
-  const requiredGates = gatesOfRollouts([rollout], bindings, selectingGates);
+  const requiredGates = gatesOfRollouts([rollout], bindings, selectingGates, call.settings);
   const [imagePolicy, rolloutGates, gates, upstream, budgets, checks] = await Promise.all([
     liveImagePolicy(rollout, call.cluster),
     listRolloutGates(rollout, call.cluster),
@@ -152,7 +152,7 @@ export async function readBound(
   const { rollout } = observed;
   const objects = await liveBoundObjects(rollout, observed.bindings, call);
   const bindings = currentBindings([rollout], objects, observed.bindings, selectingGates, call.settings);
-  const requiredGates = gatesOfRollouts([rollout], bindings, selectingGates);
+  const requiredGates = gatesOfRollouts([rollout], bindings, selectingGates, call.settings);
   const others = await readGates(without(requiredGates.refs, observed.requiredGates.refs), call.cluster);
   return { bindings, requiredGates, gates: new Map([...observed.gates, ...others]) };
 }

@@ -63,7 +63,7 @@ export async function relatedRules(
     ...selectingGateRules(namespace, SELECTS_ROLLOUTS_LABEL),
     ...(await namespaceRules(namespace, cluster)),
     ...(await budgetRules({ namespace, name }, cluster)),
-    ...namedRules(GATES, gatesNamedBy(rollout)),
+    ...namedRules(GATES, gatesNamedBy(rollout, settings)),
     ...namedRules(ROLLOUTS, upstreamRefs(rollout)),
   ];
 }
@@ -131,7 +131,7 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
       ...(writeBackProblem ? [writeBackProblem] : []),
     ],
     // Gates of bound objects aren't related: readBlockers adds them.
-    requiredGates: gatesOfRollouts([rollout], [], { gates: relatedGates, namespaceLabels }),
+    requiredGates: gatesOfRollouts([rollout], [], { gates: relatedGates, namespaceLabels }, call.settings),
     gates,
     upstream,
     carried: [],

@@ -28,8 +28,8 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   if (!object) return allowed();
   const isStoredVersion = isInStoredVersion(request);
   if (stored && (willConflict(object, stored) || (isStoredVersion && isOutOfScope(object, stored)))) return allowed();
-  const foreign = call.settings.noCrossNamespaceRefs ? foreignGateDenial(object, stored) : undefined;
-  const early = foreign ?? limitDenial(object, stored);
+  const { settings } = call;
+  const early = foreignGateDenial(object, stored, settings) ?? limitDenial(object, stored, settings);
   if (early) return deny(early, request, call);
 
   const write = await reviewedWrite(object, stored, await readContext(versions, request, call), request, call);
@@ -166,7 +166,7 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
   const { object, oldObject: stored } = versions;
   if (!object) return stored ? validateDelete(versions, stored, request, call) : allowed();
   if (stored && (willConflict(object, stored) || isOutOfScope(object, stored))) return allowed();
-  const limit = limitDenial(object, stored);
+  const limit = limitDenial(object, stored, call.settings);
   if (limit) return deny(limit, request, call);
 
   const context = await readValidationContext(versions, request, call);

@@ -118,7 +118,8 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
 
 /** The Warnings for new names in spec.gates without a Gate: a typo, or Git creates the Gate later. */
 async function absentGateWarnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
-  const refs = without(gatesNamedBy(rollout), before ? gatesNamedBy(before) : []);
+  const named = (of: Rollout) => gatesNamedBy(of, call.settings);
+  const refs = without(named(rollout), before ? named(before) : []);
   const closed = await readClosedGates({ refs }, call);
   const absent = (closed?.gates ?? []).filter(isMissing).slice(0, MAX_GATES_IN_WARNINGS);
   return absent.map(({ message }) => `spec.gates: ${message}`);

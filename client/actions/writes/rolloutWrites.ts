@@ -11,7 +11,7 @@ import {
 } from '../../../api/annotations.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
-import { gatesNamedBy } from '../../../core/gate/gateRefs.ts';
+import { ANY_REF, gatesNamedBy } from '../../../core/gate/gateRefs.ts';
 import { jsonPointer } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';
@@ -214,7 +214,7 @@ export function withdrawRequest(rollout: Rollout, reason: Reason, shown?: string
  * Rollout has changed since it was read: a Gate that another client has added to the list must not get lost.
  */
 export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason, now: EpochMs): PlannedWrite {
-  const refs = gatesNamedBy(rollout);
+  const refs = gatesNamedBy(rollout, ANY_REF);
   const all = rollout.spec?.gates ?? [];
   const gates = all.filter((_, index) => refKey(refs[index]!) !== refKey(gate));
   const title = objectTitle('Gate', gate);

@@ -8,6 +8,7 @@ import type { DeploymentRef, FluxBinding, Gate, Rollout } from '../../../api/typ
 import { isUnknownAnnotation } from '../../../core/admission/fluxWrite.ts';
 import { type ClosedGates, closedOf, closedText, closuresOf } from '../../../core/gate/closedGates.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
+import { ANY_REF } from '../../../core/gate/gateRefs.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { byRefKey, groupOf, identityOf, without } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
@@ -45,8 +46,8 @@ export function explainFluxObject(
   const name = `${ref.kind} ${ref.namespace}/${ref.name}`;
   const hidden = new Set(unread.filter((each) => each.kind === 'Gate').map(({ namespace }) => namespace));
   const gatesByKey = byRefKey(gates);
-  const required = evaluateRecordedGates(object, gatesByKey, {}, now);
-  const unrecorded = evaluateGates(without(selecting, recordedRefs(object)), gatesByKey, now);
+  const required = evaluateRecordedGates(object, gatesByKey, ANY_REF, now);
+  const unrecorded = evaluateGates(without(selecting, recordedRefs(object, ANY_REF)), gatesByKey, now);
   const readable = required.all.filter(({ ref }) => !hidden.has(ref.namespace));
   const closed = closedOf([...readable, ...unrecorded], required.limit);
   const isSuspended = object.spec?.suspend === true;

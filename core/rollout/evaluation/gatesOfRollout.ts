@@ -8,7 +8,14 @@ import type { FluxBinding, Rollout, RolloutStatus } from '../../../api/types.ts'
 import { bindingsOfRollout } from '../../binding/boundObjects.ts';
 import { type ClosedGates, closedOf, closedWhere } from '../../gate/closedGates.ts';
 import { evaluateGates, type GateResult, isMissing, redactFor } from '../../gate/evaluateGates.ts';
-import { gatesNamedBy, LIMIT_OF_GATES, type RequiredGates, requiredByBinding, unionOf } from '../../gate/gateRefs.ts';
+import {
+  gatesNamedBy,
+  LIMIT_OF_GATES,
+  type RefRules,
+  type RequiredGates,
+  requiredByBinding,
+  unionOf,
+} from '../../gate/gateRefs.ts';
 import { gateSelectsRollout, type SelectingGates } from '../../gate/gateSelection.ts';
 import { sameJson } from '../../kube/json.ts';
 import { identityOf, refKey, without } from '../../kube/names.ts';
@@ -18,9 +25,9 @@ import type { Observed, RolloutContext } from './observed.ts';
 import { GATES_IN_HISTORY, permissionsAtGate, type StoredPermission, versionUsers } from './versionApprovals.ts';
 
 /** The Gates that a Rollout requires itself: the named ones, then those that select it. */
-export function ownGates(rollout: Rollout, { gates, namespaceLabels }: SelectingGates): NamespacedName[] {
+function ownGates(rollout: Rollout, { gates, namespaceLabels }: SelectingGates, rules: RefRules): NamespacedName[] {
   const selecting = gates.filter((gate) => gateSelectsRollout(gate, rollout, namespaceLabels));
-  return [...gatesNamedBy(rollout), ...selecting.map(identityOf)];
+  return [...gatesNamedBy(rollout, rules), ...selecting.map(identityOf)];
 }
 
 /** What the objects bound to these Rollouts require. */
@@ -34,8 +41,9 @@ export function gatesOfRollouts(
   rollouts: readonly Rollout[],
   bindings: readonly FluxBinding[],
   selectingGates: SelectingGates,
+  rules: RefRules,
 ): RequiredGates {
-  const own = rollouts.flatMap((rollout) => ownGates(rollout, selectingGates));
+  const own = rollouts.flatMap((rollout) => ownGates(rollout, selectingGates, rules));
   const { refs, limit } = unionOf([{ refs: own }, requiredByBound(rollouts, bindings)]);
   if (selectingGates.isTruncated || refs.length > LIMITS.requiredGates) return { refs: [], limit: LIMIT_OF_GATES };
   return { refs: refs.sort((a, b) => (refKey(a) < refKey(b) ? -1 : 1)), limit };
@@ -87,13 +95,19 @@ export function evaluateGatesOfVersion(
 // A write must not make a Rollout require fewer closed Gates.
 
 /** Whether a write may make the Rollout require fewer Gates. It reads no Gate: most writes can't. */
-export function mayDropGates(rollout: Rollout, before: Rollout): boolean {
-  return !hasSameLabels(rollout, before) || without(gatesNamedBy(before), gatesNamedBy(rollout)).length > 0;
+export function mayDropGates(rollout: Rollout, before: Rollout, rules: RefRules): boolean {
+  const dropped = without(gatesNamedBy(before, rules), gatesNamedBy(rollout, rules));
+  return !hasSameLabels(rollout, before) || dropped.length > 0;
 }
 
 /** The Gates that the Rollout no longer requires after a write: it doesn't name them, or they don't select it. */
-export function droppedGates(rollout: Rollout, before: Rollout, selectingGates: SelectingGates): RequiredGates {
-  const refs = without(ownGates(before, selectingGates), ownGates(rollout, selectingGates));
+export function droppedGates(
+  rollout: Rollout,
+  before: Rollout,
+  selectingGates: SelectingGates,
+  rules: RefRules,
+): RequiredGates {
+  const refs = without(ownGates(before, selectingGates, rules), ownGates(rollout, selectingGates, rules));
   const isAny = selectingGates.isTruncated && !hasSameLabels(rollout, before);
   return { refs, limit: isAny ? LIMIT_OF_GATES : undefined };
 }
@@ -109,10 +123,10 @@ function hasSameLabels(rollout: Rollout, before: Rollout): boolean {
 type NamedGate = NonNullable<RolloutStatus['namedGates']>[number];
 
 /** The next `status.namedGates`. Beyond the limit of Gates none is read, and no name gets a new entry. */
-export function namedGateRecords({ rollout, requiredGates, gates }: Observed): NamedGate[] {
+export function namedGateRecords({ rollout, requiredGates, gates, settings }: Observed): NamedGate[] {
   const before = new Map(rollout.status?.namedGates?.map(({ gate, seen }) => [gate, seen]));
   const read = new Set(requiredGates.refs.map(refKey));
-  const names = new Set(gatesNamedBy(rollout).map(refKey));
+  const names = new Set(gatesNamedBy(rollout, settings).map(refKey));
   return [...names].flatMap((gate) => {
     if (!read.has(gate)) return before.get(gate) ? [{ gate, seen: true }] : [];
     return [{ gate, seen: gates.has(gate) || before.get(gate) === true }];

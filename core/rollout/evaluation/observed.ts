@@ -65,7 +65,7 @@ export interface Observed {
   derivedPolicy: ImagePolicy | undefined;
   /** Why that ImagePolicy cannot be written. */
   writeBackProblem: string | undefined;
-  settings: Pick<Settings, 'onFailure' | 'kuberikCompat'>;
+  settings: Pick<Settings, 'onFailure' | 'kuberikCompat' | 'noCrossNamespaceRefs'>;
 }
 
 /** The part of a Rollout's status that decisions start from, and change. */

@@ -80,7 +80,10 @@ function foreignRefProblems({ metadata, spec }: Rollout): string[] {
   ];
 }
 
-/** The Rollout without the references that the installation forbids, so that nothing is read there for it. */
+/**
+ * The Rollout without the references that the installation forbids, so that nothing is read there for it. Those to
+ * Gates stay: see `allowedRefs`.
+ */
 export function withAllowedRefs(rollout: Rollout, { noCrossNamespaceRefs }: Settings): Rollout {
   const { metadata, spec } = rollout;
   if (!spec || !noCrossNamespaceRefs) return rollout;
@@ -91,7 +94,6 @@ export function withAllowedRefs(rollout: Rollout, { noCrossNamespaceRefs }: Sett
     spec: {
       ...spec,
       releasesImagePolicy: isOwn(spec.releasesImagePolicy) ? spec.releasesImagePolicy : {},
-      ...(spec.gates && { gates: spec.gates.filter(isOwn) }),
       ...(spec.after && { after: spec.after.filter(isOwn) }),
       ...(spec.healthCheckSelector && { healthCheckSelector: health }),
     },

@@ -5,6 +5,7 @@ import { limitDenial } from '../../../core/admission/earlyDecision.ts';
 import { provesApply } from '../../../core/binding/appliedDeployment.ts';
 import { makeBinding } from '../../../core/binding/bindingSpec.ts';
 import { closedText } from '../../../core/gate/closedGates.ts';
+import { ANY_REF } from '../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
 import { evaluateObjectGates } from '../../../core/objectGates/objectGates.ts';
@@ -35,9 +36,9 @@ it('an object with more marked variables than the limit counts as held, with the
     Array.from({ length: 500 }, (_, i) => [`rollout.kuberik.com/substitute.V${i}.from`, 'a']),
   );
   const object = kustomization({ annotations });
-  const context = { gates: gatesByName(), selectingGates: NO_SELECTING_GATES, now: NOW };
+  const context = { ...ANY_REF, gates: gatesByName(), selectingGates: NO_SELECTING_GATES, now: NOW };
   expect(managedFieldsOf(object).fields).toHaveLength(LIMITS.managedFields);
   expect(closedText(evaluateObjectGates(object, context).closed!)).toContain(`${LIMITS.managedFields} variables`);
-  expect(limitDenial(object, undefined)?.text).toContain(`${LIMITS.managedFields} variables`);
+  expect(limitDenial(object, undefined, ANY_REF)?.text).toContain(`${LIMITS.managedFields} variables`);
   expect(size(makeBinding(object, gates, undefined, false))).toBeLessThan(100_000);
 });

@@ -5,6 +5,7 @@ import { GATE_STATE, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { isOutOfScope, limitDenial } from '../../../core/admission/earlyDecision.ts';
 import { verifyWrite } from '../../../core/admission/validate.ts';
+import { ANY_REF } from '../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { denialText } from '../../../core/objectGates/gateTexts.ts';
 import { fullText } from '../../../core/text/commands.ts';
@@ -122,13 +123,13 @@ describe.each([LIMITS.nesting + 1, 2000, 9000])('a spec nested %i levels deep', 
 
   it('is refused where it is new, and where it changes', () => {
     const denial = { reason: 'limit', text: expect.stringContaining(limit) };
-    expect(limitDenial(deep, undefined)).toMatchObject(denial);
-    expect(limitDenial(helmRelease(nested(levels - 1, 'b')), deep)).toMatchObject(denial);
+    expect(limitDenial(deep, undefined, ANY_REF)).toMatchObject(denial);
+    expect(limitDenial(helmRelease(nested(levels - 1, 'b')), deep, ANY_REF)).toMatchObject(denial);
   });
 
   it('is suspended where it was there before the gate', () => {
     const before = { ...deep, metadata: { ...deep.metadata, annotations: {} } };
-    expect(limitDenial(deep, before)).toBeUndefined();
+    expect(limitDenial(deep, before, ANY_REF)).toBeUndefined();
     expect(written(deep, before)).toMatchObject({ object: { spec: { suspend: true } } });
   });
 
@@ -142,6 +143,6 @@ describe.each([LIMITS.nesting + 1, 2000, 9000])('a spec nested %i levels deep', 
 });
 
 it('the largest allowed depth is accepted', () => {
-  expect(limitDenial(helmRelease(nested(LIMITS.nesting - 1, 'a')), undefined)).toBeUndefined();
+  expect(limitDenial(helmRelease(nested(LIMITS.nesting - 1, 'a')), undefined, ANY_REF)).toBeUndefined();
   expect(stored(helmRelease(nested(LIMITS.nesting - 1, 'a'))).spec?.suspend).toBe(true);
 });

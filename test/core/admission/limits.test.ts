@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { limitDenial } from '../../../core/admission/earlyDecision.ts';
 import { decideWrite } from '../../../core/admission/fluxWrite.ts';
 import { closedText } from '../../../core/gate/closedGates.ts';
-import { LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, LIMIT_TEXTS } from '../../../core/gate/gateRefs.ts';
+import { ANY_REF, LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, LIMIT_TEXTS } from '../../../core/gate/gateRefs.ts';
 import { refKey } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import {
@@ -30,14 +30,19 @@ describe('an object beyond a limit', () => {
   ];
   it.each(rows)('is held by its number of %s, and no bypass lasts', (_, annotations, message) => {
     const object = kustomization({ annotations });
-    const found = evaluateObjectGates(object, { gates: new Map(), selectingGates: NO_SELECTING_GATES, now: 0 });
+    const found = evaluateObjectGates(object, {
+      ...ANY_REF,
+      gates: new Map(),
+      selectingGates: NO_SELECTING_GATES,
+      now: 0,
+    });
     expect(closedText(found.closed!)).toMatch(message);
     const closures = suspendingClosures(found);
     expect(currentState({ is: 'bypassed', gates: closures }, closures)).toBe('closed');
   });
 
   it.each(rows)('with too many %s: no text names a Gate that does not exist', (_, annotations, message) => {
-    const context = { gates: new Map(), selectingGates: NO_SELECTING_GATES, now: 0 };
+    const context = { ...ANY_REF, gates: new Map(), selectingGates: NO_SELECTING_GATES, now: 0 };
     const closed = evaluateObjectGates(kustomization({ annotations }), context).closed!;
     const texts = [
       revertWarning(closed),
@@ -53,7 +58,7 @@ describe('an object beyond a limit', () => {
   it.each([...rows, invalid])(
     'created with %s: Warnings name no Gate that does not exist',
     (_, annotations, message) => {
-      const context = { gates: new Map(), selectingGates: NO_SELECTING_GATES, rollouts: new Map(), now: 0 };
+      const context = { ...ANY_REF, gates: new Map(), selectingGates: NO_SELECTING_GATES, rollouts: new Map(), now: 0 };
       const created = { object: kustomization({ annotations }), oldObject: undefined };
       const { warnings } = decideWrite({
         ...created,
@@ -78,17 +83,17 @@ it.each(['annotations', 'labels'] as const)('more %s than the limit are refused,
     };
   };
   const [most, more] = [withMany(LIMITS[field]), withMany(LIMITS[field] + 1)];
-  expect(limitDenial(most, undefined)).toBeUndefined();
-  expect(limitDenial(more, undefined)?.text).toMatch(/ has 513 entries, and at most 512 are allowed/);
-  expect(limitDenial(more, most)?.text).toMatch(/ has 513 entries/);
-  expect(limitDenial(more, more)).toBeUndefined();
+  expect(limitDenial(most, undefined, ANY_REF)).toBeUndefined();
+  expect(limitDenial(more, undefined, ANY_REF)?.text).toMatch(/ has 513 entries, and at most 512 are allowed/);
+  expect(limitDenial(more, most, ANY_REF)?.text).toMatch(/ has 513 entries/);
+  expect(limitDenial(more, more, ANY_REF)).toBeUndefined();
 });
 
 it('our annotations come on top of as many as a user may write', () => {
   const annotations = Object.fromEntries(each(LIMITS.annotations, (i) => [`k${i}`, '']));
   const before = kustomization({ annotations });
   const marked = kustomization({ annotations: { ...annotations, 'gate.fluxcd.io/state': 'closed: prod/freeze' } });
-  expect(limitDenial(marked, before)).toBeUndefined();
+  expect(limitDenial(marked, before, ANY_REF)).toBeUndefined();
 });
 
 describe('a Warning with names of 20 characters has at most 120', () => {

@@ -10,6 +10,7 @@ import {
   type FluxWrite,
   type WriteContext,
 } from '../../../core/admission/fluxWrite.ts';
+import { ANY_REF } from '../../../core/gate/gateRefs.ts';
 import type { SelectingGates } from '../../../core/gate/gateSelection.ts';
 import { refKey, sortedByKey } from '../../../core/kube/names.ts';
 import { denialText } from '../../../core/objectGates/gateTexts.ts';
@@ -173,15 +174,17 @@ type TestWrite = Omit<FluxWrite, 'context' | 'closed'> & { context: TestContext 
 /** Gates of which none selects an object. */
 export const NO_SELECTING_GATES: SelectingGates = { gates: [], namespaceLabels: {} };
 
-export type TestContext = Omit<WriteContext, 'selectingGates'> & { namespaceLabels?: Record<string, string> };
+export type TestContext = Omit<WriteContext, 'selectingGates' | 'noCrossNamespaceRefs'> & {
+  namespaceLabels?: Record<string, string>;
+};
 
 /** The write with what the webhook would compute for it without a list of Gates. */
 export function asRead(write: TestWrite): FluxWrite {
   const { object, oldObject } = write;
   const { namespaceLabels = {}, ...others } = write.context;
-  const { selecting } = gatesToRead([object, ...(oldObject ? [oldObject] : [])], {});
+  const { selecting } = gatesToRead([object, ...(oldObject ? [oldObject] : [])], ANY_REF);
   const gates = sortedByKey(selecting.flatMap((ref) => others.gates.get(refKey(ref)) ?? []));
-  const context = { ...others, selectingGates: { gates, namespaceLabels } };
+  const context = { ...ANY_REF, ...others, selectingGates: { gates, namespaceLabels } };
   const closed = oldObject && closedGatesOfWrite(oldObject, context);
   return { reasonCounts: write.bypass?.granted, ...write, context, closed };
 }

@@ -1,5 +1,6 @@
 /** Lists of names in annotations are limited, and a longer list opens nothing. */
 import { describe, expect, it } from 'vitest';
+import { ANY_REF } from '../../../core/gate/gateRefs.ts';
 import { refKey, splitNames } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
@@ -30,7 +31,7 @@ it('is read up to the limit, and not beyond', () => {
 describe('an annotation with more names than are read', () => {
   it.each(['a', '', '!/'])('closes the object, whatever the names are: %j', (part) => {
     const object = kustomization({ annotations: { 'gate.fluxcd.io/gates': `a,${many(LIMIT, part)}` } });
-    expect(requiredByObject(object, NO_SELECTING_GATES, {}).limit).toBeDefined();
+    expect(requiredByObject(object, NO_SELECTING_GATES, ANY_REF).limit).toBeDefined();
   });
 
   it('binds no field, and reports that', () => {

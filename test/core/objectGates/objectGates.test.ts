@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { REQUIRED_GATES } from '../../../api/annotations.ts';
 import { closedKeys } from '../../../core/gate/closedGates.ts';
-import { LIMIT_OF_GATES } from '../../../core/gate/gateRefs.ts';
+import { ANY_REF, LIMIT_OF_GATES } from '../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { subjectOf } from '../../../core/objectGates/gateTexts.ts';
 import { escapesSelection, evaluateObjectGates } from '../../../core/objectGates/objectGates.ts';
@@ -13,7 +13,7 @@ it.each(['apps', 'platform'])('of two Gates of one name, the closed one of %s ho
     ...['apps', 'platform'].map((each) => gate(`${each}/freeze`, { default: each === closed ? 'closed' : 'opened' })),
   );
   const object = kustomization({ annotations: { [REQUIRED_GATES]: 'apps/freeze,platform/freeze' } });
-  const found = evaluateObjectGates(object, { gates, selectingGates: NO_SELECTING_GATES, now: 0 });
+  const found = evaluateObjectGates(object, { ...ANY_REF, gates, selectingGates: NO_SELECTING_GATES, now: 0 });
   expect(closedKeys(found.closed!)).toEqual([`${closed}/freeze`]);
 });
 
@@ -23,7 +23,12 @@ it('a label by which one closed Gate of more than are counted selects the object
     gate(`shop/open-${i}`, { default: 'opened', selects: {} }),
   );
   const all = [...open, gate('shop/z-freeze', { selects: tier })];
-  const context = { gates: gatesByName(...all), selectingGates: { gates: all, namespaceLabels: {} }, now: NOW };
+  const context = {
+    ...ANY_REF,
+    gates: gatesByName(...all),
+    selectingGates: { gates: all, namespaceLabels: {} },
+    now: NOW,
+  };
   const [front, back] = ['front', 'back'].map((tier) => kustomization({ labels: { tier } }));
   expect(escapesSelection(back!, front!, context)).toBe(true);
   expect(evaluateObjectGates(front!, context).closed).toEqual({ gates: [], limit: LIMIT_OF_GATES });

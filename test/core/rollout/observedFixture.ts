@@ -32,7 +32,7 @@ export function observed(
     configMapProblem: undefined,
     derivedPolicy: undefined,
     writeBackProblem: undefined,
-    settings: { onFailure: 'Hold' },
+    settings: { noCrossNamespaceRefs: false, onFailure: 'Hold' },
     ...rest,
   };
 }

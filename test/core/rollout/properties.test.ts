@@ -74,7 +74,10 @@ describe('a Rollout, whatever happens', () => {
         (status, reported, onFailure) => {
           const checks = [{ ...check(''), status: reported }];
           const spec = { bakeTime: '5m', deployTimeout: '1h' };
-          let state = observed(spec, status, { healthChecks: checks, settings: { onFailure } });
+          let state = observed(spec, status, {
+            healthChecks: checks,
+            settings: { noCrossNamespaceRefs: false, onFailure },
+          });
           for (let pass = 0; pass < 6; pass++) {
             const plan = planRollout(state, NOW);
             if (plan.status === state.rollout.status) return;

@@ -345,6 +345,19 @@ describe('references to other namespaces, where they are forbidden', () => {
     expect(result).toMatchObject({ message: expect.stringContaining('are forbidden (NO_CROSS_NAMESPACE_REFS)') });
   });
 
+  it('to a closed Gate is removed without a bypass: it names no Gate', async () => {
+    const theirs = object('gate.fluxcd.io/v1alpha1', 'Gate', 'theirs', { default: 'closed' });
+    theirs.metadata.namespace = 'ops';
+    const decide = (noCrossNamespaceRefs: boolean) =>
+      admitted(
+        validateRollout,
+        { object: rollout({ gates: [{ name: 'own', namespace: 'team-a' }] }), old: foreign },
+        { objects: [theirs], settings: { noCrossNamespaceRefs } },
+      );
+    expect(await decide(true)).toMatchObject({ allowed: true });
+    expect(await decide(false)).toMatchObject({ allowed: false, message: expect.stringContaining('ops/theirs') });
+  });
+
   it('a HealthCheck about a Kustomization of another namespace is refused, one of its own is not', async () => {
     const decide = (kustomization: string, noCrossNamespaceRefs: boolean) => {
       const check = object('kuberik.com/v1alpha1', 'HealthCheck', 'hc', { class: 'kustomization' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMIT_OF_GATES } from '../../../../core/gate/gateRefs.ts';
+import { ANY_REF, LIMIT_OF_GATES } from '../../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../../core/limits.ts';
 import { droppedGates, gatesOfRollouts, mayDropGates } from '../../../../core/rollout/evaluation/gatesOfRollout.ts';
 import { objectOf } from '../../../support/objects.ts';
@@ -28,25 +28,28 @@ describe('the Gates to pass', () => {
       [rollout(['z', 'b'])],
       [binding('b'), binding('a')],
       seen(selecting('s'), selecting('z')),
+      ANY_REF,
     );
     expect(names(all)).toEqual(['a', 'b', 's', 'z']);
   });
 
   it('have a name and a namespace, which statuses refer to', () => {
-    expect(gatesOfRollouts([rollout()], [binding('a', true)], seen()).refs).toEqual([{ namespace: 'apps', name: 'a' }]);
+    expect(gatesOfRollouts([rollout()], [binding('a', true)], seen(), ANY_REF).refs).toEqual([
+      { namespace: 'apps', name: 'a' },
+    ]);
   });
 
   it('at the limit are evaluated, beyond it they count as one closed Gate', () => {
     const some = (count: number) => {
       const gates = Array.from({ length: count - 1 }, (_, i) => selecting(`g-${i}`));
-      return gatesOfRollouts([rollout(['named'])], [], seen(...gates));
+      return gatesOfRollouts([rollout(['named'])], [], seen(...gates), ANY_REF);
     };
     expect(some(LIMITS.requiredGates).refs).toHaveLength(LIMITS.requiredGates);
     expect(some(LIMITS.requiredGates + 1)).toEqual({ refs: [], limit: LIMIT_OF_GATES });
   });
 
   it('count as one closed Gate where not all that may select were listed', () => {
-    expect(gatesOfRollouts([rollout()], [], { ...seen(), isTruncated: true }).limit).toBe(LIMIT_OF_GATES);
+    expect(gatesOfRollouts([rollout()], [], { ...seen(), isTruncated: true }, ANY_REF).limit).toBe(LIMIT_OF_GATES);
   });
 });
 
@@ -60,17 +63,17 @@ describe('the Gates that a write drops', () => {
     ['not where it selects from now on', rollout([], { tier: 'gold' }), rollout(['s']), []],
     ['not by another label', rollout([], { tier: 'gold', a: 'b' }), rollout([], { tier: 'gold' }), []],
   ])('%s', (_, after, before, expected) => {
-    expect(names(droppedGates(after, before, seen(selecting('s', gold))))).toEqual(expected);
-    if (expected.length > 0) expect(mayDropGates(after, before)).toBe(true);
+    expect(names(droppedGates(after, before, seen(selecting('s', gold)), ANY_REF))).toEqual(expected);
+    if (expected.length > 0) expect(mayDropGates(after, before, ANY_REF)).toBe(true);
   });
 
   it('are not read where neither names nor labels change', () => {
-    expect(mayDropGates(rollout(['a', 'b'], { x: 'y' }), rollout(['a'], { x: 'y' }))).toBe(false);
+    expect(mayDropGates(rollout(['a', 'b'], { x: 'y' }), rollout(['a'], { x: 'y' }), ANY_REF)).toBe(false);
   });
 
   it('may be any where not all that may select were listed and a label changes', () => {
     const some = { ...seen(), isTruncated: true };
-    expect(droppedGates(rollout(), rollout([], { x: 'y' }), some).limit).toBe(LIMIT_OF_GATES);
-    expect(droppedGates(rollout([], { x: 'y' }), rollout([], { x: 'y' }), some)).toEqual({ refs: [] });
+    expect(droppedGates(rollout(), rollout([], { x: 'y' }), some, ANY_REF).limit).toBe(LIMIT_OF_GATES);
+    expect(droppedGates(rollout([], { x: 'y' }), rollout([], { x: 'y' }), some, ANY_REF)).toEqual({ refs: [] });
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../api/types.ts';
 import { closedOf } from '../../../../core/gate/closedGates.ts';
 import { evaluateGates } from '../../../../core/gate/evaluateGates.ts';
-import { gatesNamedBy } from '../../../../core/gate/gateRefs.ts';
+import { ANY_REF, gatesNamedBy } from '../../../../core/gate/gateRefs.ts';
 import { byRefKey } from '../../../../core/kube/names.ts';
 import {
   closedAgainstRemoval,
@@ -24,11 +24,12 @@ const rollout = (names: string[], status?: Partial<RolloutStatus>, generation = 
 
 const gate = (name: string) => objectOf('Gate', `shop/${name}`, { spec: { default: 'closed' as const } });
 
-function recorded(of: ReturnType<typeof rollout>, there: string[] = [], looked = gatesNamedBy(of)) {
+function recorded(of: ReturnType<typeof rollout>, there: string[] = [], looked = gatesNamedBy(of, ANY_REF)) {
   return namedGateRecords({
     rollout: of,
     requiredGates: { refs: looked },
     gates: byRefKey(there.map(gate)),
+    settings: ANY_REF,
   } as unknown as Observed);
 }
 
