@@ -257,11 +257,8 @@ function nextOf(
   version: string | undefined,
 ): Next | undefined {
   const [head] = rollout.status?.history ?? [];
-  const bakes = head !== undefined && !hasNoBake(head, rollout);
-  const hasTimeout = rollout.spec?.deployTimeout !== undefined;
-  const isRecovery = isInRecovery(rollout.status?.conditions);
-  if (head && isUnfinished(head) && (bakes || version === undefined))
-    return nextOfHeld(head, closed) ?? nextOfDeployment(head, { bakes, hasTimeout, isRecovery }, steps);
+  if (head && isUnfinished(head) && (version === undefined || !hasNoBake(head, rollout)))
+    return nextOfHeld(head, closed) ?? nextOfDeployment(head, rollout, steps);
   if (version !== undefined) return nextOfVersion(rollout, steps, version);
   if (!hasFailed(rollout)) return undefined;
   const missing = storedBlockers(rollout, undefined).find(({ reason }) => reason === IMAGE_POLICY_NOT_FOUND);
@@ -282,33 +279,28 @@ function nextOfHeld({ version: { tag } }: HistoryEntry, closed: readonly Step[])
 }
 
 /** The next change of a deployment that rolls out or bakes. */
-function nextOfDeployment(
-  { version: { tag }, bakeStatus, appliedTime }: HistoryEntry,
-  { bakes, hasTimeout, isRecovery }: { bakes: boolean; hasTimeout: boolean; isRecovery: boolean },
-  steps: readonly Step[],
-): Next {
+function nextOfDeployment(head: HistoryEntry, rollout: Rollout, steps: readonly Step[]): Next {
+  const { tag } = head.version;
   const until = steps.find(({ kind }) => kind === 'bake')?.until;
-  if (bakeStatus === 'InProgress') {
-    // An object that fails after it had the version no longer delays the end of the bake.
-    const isApplied = (step: Step) => step.state === 'passed' || (isFailedObject(step) && step.version === tag);
-    const unapplied = steps.filter((step) => step.kind === 'binding' && !isApplied(step));
-    if (unapplied.length > 0) {
-      return { text: `the bake of ${tag} ends once Flux has applied it to ${titlesText(unapplied)}` };
-    }
-    const checks = steps.filter(({ kind }) => kind === 'check');
-    const unhealthy = checks.filter(({ state }) => state === 'waits' || state === 'blocks');
-    if (unhealthy.length === 0) {
-      const watched = isRecovery ? ' if all HealthChecks are Healthy' : ', unless a HealthCheck fails';
-      return { text: `the bake of ${tag} ends${checks.length > 0 ? watched : ''}`, ...(until && { at: until }) };
-    }
-    const are = unhealthy.length === 1 ? 'is' : 'are';
-    return { text: `the bake of ${tag} ends once ${titlesText(unhealthy)} ${are} Healthy` };
+  if (head.bakeStatus !== 'InProgress') {
+    const forever = rollout.spec?.deployTimeout === undefined ? '; spec.deployTimeout is not set' : '';
+    if (hasNoBake(head, rollout)) return { text: `${tag} succeeds once Flux has applied it${forever}` };
+    const awaited = head.appliedTime === undefined ? 'applied' : 'healthy';
+    if (until) return { text: `${tag} fails if it is not ${awaited} yet`, at: until };
+    return { text: `the bake of ${tag} starts once it is applied and healthy${forever}` };
   }
-  const forever = hasTimeout ? '' : '; spec.deployTimeout is not set';
-  if (!bakes) return { text: `${tag} succeeds once Flux has applied it${forever}` };
-  const awaited = appliedTime === undefined ? 'applied' : 'healthy';
-  if (until) return { text: `${tag} fails if it is not ${awaited} yet`, at: until };
-  return { text: `the bake of ${tag} starts once it is applied and healthy${forever}` };
+  // An object that fails after it had the version no longer delays the end of the bake.
+  const isApplied = (step: Step) => step.state === 'passed' || (isFailedObject(step) && step.version === tag);
+  const unapplied = steps.filter((step) => step.kind === 'binding' && !isApplied(step));
+  if (unapplied.length > 0)
+    return { text: `the bake of ${tag} ends once Flux has applied it to ${titlesText(unapplied)}` };
+  const checks = steps.filter(({ kind }) => kind === 'check');
+  const unhealthy = checks.filter(({ state }) => state === 'waits' || state === 'blocks');
+  const are = unhealthy.length === 1 ? 'is' : 'are';
+  if (unhealthy.length > 0) return { text: `the bake of ${tag} ends once ${titlesText(unhealthy)} ${are} Healthy` };
+  const isRecovery = isInRecovery(rollout.status?.conditions);
+  const watched = isRecovery ? ' if all HealthChecks are Healthy' : ', unless a HealthCheck fails';
+  return { text: `the bake of ${tag} ends${checks.length > 0 ? watched : ''}`, ...(until && { at: until }) };
 }
 
 /** The next change of the version that waits. */
