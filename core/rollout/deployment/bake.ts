@@ -20,7 +20,7 @@ import {
   NOTHING_BOUND,
   tagMovedMessage,
 } from './deploymentMessages.ts';
-import { checksRevision, type FailedCheck, newErrors, notReady, steadyFrom, unhealthyInBake } from './healthChecks.ts';
+import { checksRevision, type FailedCheck, failuresOf, notReady, steadyFrom } from './healthChecks.ts';
 import { hasNoBake, isUnfinished } from './history.ts';
 import { endWait, targetName, unapplied, withProgress } from './progress.ts';
 
@@ -106,8 +106,7 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   // Health from before the apply is the old version's, unless the check can distinguish versions.
   const isApplied = started !== undefined || missing.length === 0;
   const watched = isApplied ? healthChecks : healthChecks.filter(checksRevision);
-  // All checks were Healthy when the bake started: an unhealthy one has failed since, even if it reports no time.
-  const errors = started === undefined ? newErrors(watched, head) : errorsOrUnhealthy(watched, head);
+  const errors = failuresOf(watched, head);
   if (!recovery && errors.length > 0) {
     return failedStep(head, started === undefined ? ERROR_AFTER_DEPLOYMENT : ERROR_AFTER_BAKE_STARTED, errors, now);
   }
@@ -125,11 +124,6 @@ function appliedStep(head: HistoryEntry, bound: readonly FluxBinding[], now: Epo
     ...(head.lastRetryTimestamp && { ready: trueCondition(READY, 'RolloutSucceeded', message) }),
     events: [deploymentEvent(done, 'Normal', 'DeploymentApplied', message)],
   };
-}
-
-function errorsOrUnhealthy(checks: readonly HealthCheck[], head: HistoryEntry): FailedCheck[] {
-  const errors = newErrors(checks, head);
-  return errors.length > 0 ? errors : unhealthyInBake(checks, head);
 }
 
 /**

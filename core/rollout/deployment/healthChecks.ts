@@ -53,30 +53,29 @@ export function healthSettlesAt(checks: readonly HealthCheck[], now: EpochMs): E
   return unsettled ? second + 1000 : undefined;
 }
 
-/** The checks that have reported an error since the deployment started or was applied, even if Healthy now. */
-export function newErrors(checks: readonly HealthCheck[], head: HistoryEntry): FailedCheck[] {
-  return checks.filter((check) => hasNewError(check, head)).map((check) => failedCheck(check, check.status?.message));
+/**
+ * The checks that fail the deployment: those that have reported an error since it started or was applied, even if
+ * Healthy now. Without any, those that have become Unhealthy during its bake: all were Healthy when it began.
+ */
+export function failuresOf(checks: readonly HealthCheck[], head: HistoryEntry): FailedCheck[] {
+  const errors = checks.filter((check) => hasNewError(check, head));
+  const failed = errors.length > 0 ? errors : checks.filter((check) => hasFailedInBake(check, head));
+  return failed.map((check) => failedCheck(check, check.status?.message));
 }
 
 export function isUnhealthy({ status }: HealthCheck): boolean {
   return status?.status === 'Unhealthy';
 }
 
-/**
- * The checks that have become Unhealthy during the bake, even if they report no error: all that were watched when it
- * began were Healthy, and are known. One that was created or selected since may have been Unhealthy before.
- */
-export function unhealthyInBake(checks: readonly HealthCheck[], head: HistoryEntry): FailedCheck[] {
-  const started = parseTime(head.bakeStartTime) ?? 0;
-  const isFailed = (check: HealthCheck) => {
-    if (isKnown(check, head)) return true;
-    // Others may have been watched too if the deployment records no more of them: then times count.
-    const created = parseTime(check.metadata.creationTimestamp) ?? 0;
-    const changed = parseTime(check.status?.lastChangeTime) ?? 0;
-    return isFull(head) && created <= started && changed >= started;
-  };
-  const failed = checks.filter((check) => isUnhealthy(check) && isFailed(check));
-  return failed.map((check) => failedCheck(check, check.status?.message));
+/** Whether the check is Unhealthy and is known. One that was created or selected since may have been so before. */
+function hasFailedInBake(check: HealthCheck, head: HistoryEntry): boolean {
+  const started = parseTime(head.bakeStartTime);
+  if (started === undefined || !isUnhealthy(check)) return false;
+  if (isKnown(check, head)) return true;
+  // Others may have been watched too if the deployment records no more of them: then times count.
+  const created = parseTime(check.metadata.creationTimestamp) ?? 0;
+  const changed = parseTime(check.status?.lastChangeTime) ?? 0;
+  return isFull(head) && created <= started && changed >= started;
 }
 
 /**
