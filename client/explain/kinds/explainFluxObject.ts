@@ -66,8 +66,8 @@ export function explainFluxObject(
     ...rollouts.flatMap((rollout) => causeIf('NotSet', notSetText(object, rollout, now))),
     ...(unreported.length > 0
       ? [notAppliedCause(name, unreported)]
-      : // Other causes are about closed Gates; and if all are open, the FluxBinding's report is some seconds old.
-        bindingCauses(name, binding, closed !== undefined || isOpen)),
+      : // Other causes are about closed Gates; if all are known to be open, this report is some seconds old.
+        bindingCauses(name, binding, closed !== undefined || (isOpen && hidden.size === 0))),
     ...(earlier
       ? [{ code: earlier.reason, text: `${name} had failed before its last change: ${earlier.message}` }]
       : []),
