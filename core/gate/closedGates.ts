@@ -77,7 +77,7 @@ export function closureKey({ key, closure }: Pick<GateResult, 'key' | 'closure'>
 
 // The texts.
 
-/** All that is closed, with its cause: `Gate 'shop/freeze' is closed (Gate close requested, closed by alice)`. */
+/** What is closed, with the causes: `Gate 'shop/freeze' is closed (Gate close requested, closed by alice)`. */
 export function closedText(closed: ClosedGates): string {
   return mapClosed(closed, String, closedGateText).join('; ');
 }
