@@ -32,9 +32,9 @@ import type { FluxWrite } from './fluxWrite.ts';
 /** The denial of a write that another webhook has changed; undefined if none has. */
 export function verifyWrite(write: FluxWrite): Denial | undefined {
   const { object, oldObject, context, closed } = write;
-  const closures = suspendingClosures(evaluateObjectGates(oldObject ?? object, context));
+  const closures = oldObject ? suspendingClosures(evaluateObjectGates(oldObject, context)) : [];
   const bypassing = bypassingRollouts(oldObject, closures, context);
-  const changed = verifySuspended(object) ?? verifySeen(write) ?? verifyBehindClosedGate(write, bypassing);
+  const changed = verifySuspended(object) ?? verifyState(write) ?? verifyBehindClosedGate(write, bypassing);
   if (changed) return changed;
   // Behind a closed Gate a managed field keeps its value, even if its Rollout has deployed another, unless that
   // deployment bypasses the Gate.
@@ -58,7 +58,7 @@ function verifySuspended(object: FluxObject): Denial | undefined {
  * object has none, or is open although it names a closed Gate that the stored one didn't, another webhook has removed
  * the state, or has named the Gate later.
  */
-function verifySeen({ object, oldObject, context, closed: known }: FluxWrite): Denial | undefined {
+function verifyState({ object, oldObject, context, closed: known }: FluxWrite): Denial | undefined {
   const isStateless = object.metadata.annotations?.[GATE_STATE] === undefined;
   if (object.metadata.deletionTimestamp || !(isStateless || readState(object)?.is === 'open')) return undefined;
   const seen = new Set(oldObject && !isStateless ? closuresOf(known) : []);
