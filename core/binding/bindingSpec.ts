@@ -18,7 +18,7 @@ import { sourceOf } from '../managedField/source.ts';
 import type { RequiredByObject } from '../objectGates/objectGates.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { awaitedApply, resumeLabel } from '../suspension/applier.ts';
-import { bypassGrantEnds, grantCovers } from '../suspension/bypassGrant.ts';
+import { currentGrant, grantCovers } from '../suspension/bypassGrant.ts';
 import { observedOf } from './appliedDeployment.ts';
 
 export function bindingName(object: FluxObject): string {
@@ -122,7 +122,7 @@ export function reportOf(
     ...(limit ? [{ ...storedLimit(limit), opened: false, message: LIMIT_TEXTS[limit] }] : []),
     ...redactFor(evaluated, metadata.namespace ?? '').map(gateEntry),
   ];
-  const ends = [...rollouts.values()].flatMap((rollout) => bypassGrantEnds(rollout) ?? []).filter((end) => end > now);
+  const ends = [...rollouts.values()].flatMap((rollout) => currentGrant(rollout)?.end ?? []).filter((end) => end > now);
   const report = reportWith(spec, rollouts, entries, now);
   return { report, requeueAt: earliestTime([...evaluated.map(({ until }) => until), ...ends]) };
 }

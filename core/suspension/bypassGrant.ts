@@ -56,12 +56,15 @@ export function formatBypassGrant({ version, id, grantedAt, closures }: BypassGr
   return `${version} (${id}) ${formatTime(grantedAt)}: ${stored}`;
 }
 
-/** The grant in the Rollout's annotation; undefined if there is none, or the annotation has another format. */
-export function bypassGrantOf({ metadata }: Rollout): BypassGrant | undefined {
+/** The grant in the Rollout's annotation; undefined if it is for another deployment, or has another format. */
+function grantFor(
+  { metadata }: Rollout,
+  deployment: { id: number; version: string | undefined },
+): Pick<BypassGrant, 'grantedAt' | 'closures'> | undefined {
   const [, version, id, time, closures] = GRANT.exec(metadata.annotations?.[BYPASSED_GATES] ?? '') ?? [];
   const grantedAt = parseTime(time);
-  if (version === undefined || grantedAt === undefined || closures === undefined) return undefined;
-  return { version, id: Number(id), grantedAt, closures: closures.split(',') };
+  if (grantedAt === undefined || version !== deployment.version || Number(id) !== deployment.id) return undefined;
+  return { grantedAt, closures: closures!.split(',') };
 }
 
 /**
@@ -73,32 +76,28 @@ export function mayBypass(
   head: HistoryEntry | undefined,
   version: string | undefined,
 ): (closure: string) => boolean {
-  const grant = bypassGrantOf(rollout);
-  const isForNext = grant?.version === version && grant?.id === (head?.id ?? 0) + 1;
-  return isAmong(isForNext ? grant.closures : []);
+  return isAmong(grantFor(rollout, { id: (head?.id ?? 0) + 1, version })?.closures ?? []);
 }
 
 /** Whether the newest deployment may bypass all of these closures now. */
 export function grantCovers(rollout: Rollout, closures: readonly string[], now: EpochMs): boolean {
-  const end = bypassGrantEnds(rollout);
-  if (end === undefined || now >= end || closures.length === 0) return false;
-  return closures.every(isAmong(bypassGrantOf(rollout)!.closures));
+  const grant = currentGrant(rollout);
+  return grant !== undefined && now < grant.end && closures.length > 0 && closures.every(isAmong(grant.closures));
 }
 
 /**
- * The end of the newest deployment's grant. From then on its objects are held again, even if the deployment isn't
- * applied yet. undefined if the deployment has no grant, is no longer rolling out, or was retried. A failure ends the
- * grant for good, because a retry needs no right on the Gates.
+ * The newest deployment's grant. From its end on, the objects are held again, even if the deployment isn't applied yet.
+ * undefined if the deployment has no grant, is no longer rolling out, or was retried. A failure ends the grant for
+ * good, because a retry needs no right on the Gates.
  */
-export function bypassGrantEnds(rollout: Rollout): EpochMs | undefined {
-  const grant = bypassGrantOf(rollout);
+export function currentGrant(rollout: Rollout): { closures: readonly string[]; end: EpochMs } | undefined {
   const [head] = rollout.status?.history ?? [];
-  const isForHead = grant && head && grant.id === (head.id ?? 0) && grant.version === head.version.tag;
-  if (!isForHead || !isRollingOut(head)) return undefined;
-  const { grantedAt } = grant;
+  const grant = head && grantFor(rollout, { id: head.id ?? 0, version: head.version.tag });
+  if (!grant || !isRollingOut(head)) return undefined;
+  const { grantedAt, closures } = grant;
   const retried = parseTime(head.lastRetryTimestamp);
   if (retried !== undefined && retried > grantedAt) return undefined;
-  return Math.max(grantedAt, parseTime(head.timestamp) ?? 0) + MAX_BYPASS_MS;
+  return { closures, end: Math.max(grantedAt, parseTime(head.timestamp) ?? 0) + MAX_BYPASS_MS };
 }
 
 /**

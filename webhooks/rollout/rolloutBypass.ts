@@ -15,7 +15,7 @@ import { rolloutsOfObject } from '../../core/managedField/managedFields.ts';
 import { sourceResource } from '../../core/managedField/source.ts';
 import { bypassText, bypassWarning, type Denial } from '../../core/objectGates/gateTexts.ts';
 import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
-import { bypassGrantEnds, formatBypassGrant } from '../../core/suspension/bypassGrant.ts';
+import { currentGrant, formatBypassGrant } from '../../core/suspension/bypassGrant.ts';
 import { MAX_LISTED } from '../../core/text/firstFew.ts';
 import { listBindings } from '../../live/gateReads.ts';
 import { readClosedGatesOfRollouts, readDroppedClosedGates, recordBypass, reviewBypass } from '../closedGates.ts';
@@ -96,7 +96,7 @@ function keptGrant(rollout: Rollout, before: Rollout | undefined): string | unde
   const old = before?.metadata.annotations;
   const reason = old?.[BYPASS_REASON];
   const hasReason = reason !== undefined && rollout.metadata.annotations?.[BYPASS_REASON] === reason;
-  return before && (hasReason || bypassGrantEnds(before) !== undefined) ? old?.[BYPASSED_GATES] : undefined;
+  return before && (hasReason || currentGrant(before)) ? old?.[BYPASSED_GATES] : undefined;
 }
 
 // Warnings about newer sources: a Kustomization that runs also applies everything else that its source has fetched.

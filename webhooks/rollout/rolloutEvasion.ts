@@ -10,7 +10,7 @@ import { sameJson } from '../../core/kube/json.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/users.ts';
 import { isSetByGit } from '../../core/managedField/deployment.ts';
-import { bypassGrantEnds } from '../../core/suspension/bypassGrant.ts';
+import { currentGrant } from '../../core/suspension/bypassGrant.ts';
 import {
   bypassOrDeny,
   readClosedGatesBeforeRemoval,
@@ -90,8 +90,8 @@ function addsDeployment({ status }: Rollout, { status: before }: Rollout): boole
 
 /** Whether a write of the status reactivates the bypass of the newest deployment. */
 function revivesBypass(rollout: Rollout, before: Rollout, now: EpochMs): boolean {
-  const end = bypassGrantEnds(before) === undefined ? bypassGrantEnds(rollout) : undefined;
-  return end !== undefined && now < end;
+  const grant = currentGrant(before) ? undefined : currentGrant(rollout);
+  return grant !== undefined && now < grant.end;
 }
 
 async function decideBehind(
