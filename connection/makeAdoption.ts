@@ -1,7 +1,7 @@
 /** Adopts an object: reads the inputs of the plan, and makes its writes so that the object always has a version. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FluxObject, ImagePolicy, ImageRepository } from '../api/flux.ts';
-import { HEALTH_CHECKS, KINDS, type KindName, ROLLOUTS } from '../api/kinds.ts';
+import { KINDS, type KindName, ROLLOUTS } from '../api/kinds.ts';
 import type { AnyObject } from '../api/kubernetes.ts';
 import type { HealthCheck, Rollout } from '../api/types.ts';
 import { applyingKustomization } from '../client/actions/writes/adoptedBake.ts';
@@ -12,14 +12,13 @@ import {
   bindWrite,
   imagesOf,
   notStartedText,
-  rolloutRef,
 } from '../client/actions/writes/adoption.ts';
 import type { WriteRequest } from '../client/actions/writes/plannedWrite.ts';
 import { Problem } from '../client/problem.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { type KubeClient, unlessRefused } from './kube/kubeClient.ts';
 import { unreadableReviewer } from './read/accessReviews.ts';
-import { listInAnyVersion, readNamed } from './read/namedObjects.ts';
+import { listInAnyVersion } from './read/namedObjects.ts';
 
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 300;
@@ -37,12 +36,12 @@ export async function makeAdoption(
   make: (plan: () => WriteRequest | Promise<WriteRequest>) => Promise<unknown>,
   { isDryRun = false, signal }: { isDryRun?: boolean; signal?: AbortSignal } = {},
 ): Promise<void> {
-  const { createGate, createHealthCheck, createRollout } = adoptWrites(adoption);
-  // They may exist already, from a first attempt that was interrupted.
-  if (createGate && !(await readNamed(client, 'RolloutGate', createGate.object))) await make(() => createGate);
-  if (createHealthCheck && !(await client.get({ ...HEALTH_CHECKS, ...rolloutRef(adoption) })))
-    await make(() => createHealthCheck);
-  if (createRollout) await make(() => createRollout);
+  for (const create of adoptWrites(adoption).creates) {
+    const { apiVersion, object: to } = create;
+    // Gate and HealthCheck may exist already, from a first attempt that was interrupted.
+    const isLeft = to.kind !== KINDS.Rollout.kind && (await client.get({ ...to, apiVersion }));
+    if (!isLeft) await make(() => create);
+  }
   if (!isDryRun) await awaitStart(client, adoption, signal);
   await make(async () => {
     const { resource } = KINDS[adoption.object.kind];
@@ -56,7 +55,7 @@ export async function makeAdoption(
 async function awaitStart(client: KubeClient, adoption: Adoption, signal: AbortSignal | undefined): Promise<void> {
   const deadline = performance.now() + START_TIMEOUT_MS;
   for (;;) {
-    const rollout = await client.get<Rollout>({ ...ROLLOUTS, ...rolloutRef(adoption) });
+    const rollout = await client.get<Rollout>({ ...ROLLOUTS, ...adoption.rolloutRef });
     if (rollout?.status?.history?.[0]?.version.tag === adoption.version) return;
     if (performance.now() > deadline) throw new Problem(notStartedText(adoption, START_TIMEOUT_MS / 1000));
     await wait(POLL_MS, undefined, signal && { signal });

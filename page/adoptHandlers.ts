@@ -103,11 +103,11 @@ export function createAdoptHandlers({ client, namespace, fallback, rollouts, rig
 }
 
 async function planOf(object: FluxObject, adoption: Adoption, { choices }: AdoptRequest): Promise<AdoptPlan> {
-  const { createGate, createHealthCheck, createRollout, bind } = adoptWrites(adoption);
-  const writes = [createGate, createHealthCheck, createRollout, bind].flatMap((each) => each ?? []);
+  const { creates, bind } = adoptWrites(adoption);
+  const writes = [...creates, bind];
   return {
     version: adoption.version,
-    rollout: adoption.rolloutName,
+    rollout: adoption.rolloutRef.name,
     diff: await diffOf(object, adoption),
     notes: adoption.notes,
     command: adoptCommandOf(adoption.object, choices),

@@ -89,8 +89,8 @@ export function unboundObjects(objects: readonly FluxObject[], related: ClusterA
         rollouts: rollouts.get(ref.namespace) ?? [],
       };
       try {
-        const { version, rolloutName } = adopt(object, own, {});
-        return { kind, ...ref, found: { version, rollout: rolloutName } };
+        const { version, rolloutRef } = adopt(object, own, {});
+        return { kind, ...ref, found: { version, rollout: rolloutRef.name } };
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         return { kind, ...ref, problem: error.message };

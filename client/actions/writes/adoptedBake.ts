@@ -4,7 +4,7 @@
  */
 import { HEALTHCHECK_KUSTOMIZATION } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
+import { KINDS } from '../../../api/kinds.ts';
 import type { NamespacedName } from '../../../api/kubernetes.ts';
 import type { HealthCheck } from '../../../api/types.ts';
 import { KUSTOMIZATION_CLASS } from '../../../core/health/kustomizationCheck.ts';
@@ -14,7 +14,7 @@ import type { TextWithCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { shell } from '../../../core/text/shell.ts';
 import { Problem } from '../../problem.ts';
-import { objectTitle } from './plannedWrite.ts';
+import { newObject, objectTitle } from './plannedWrite.ts';
 
 /** The user's choices for the bake. */
 export interface BakeChoices {
@@ -129,17 +129,9 @@ function waitNotes(applier: Applier | undefined): TextWithCommands[] {
 }
 
 function newHealthCheck({ namespace, name }: NamespacedName, kustomization: string): HealthCheck {
-  return {
-    apiVersion: apiVersionOf(KINDS.HealthCheck),
-    kind: KINDS.HealthCheck.kind,
-    metadata: {
-      name,
-      namespace,
-      labels: { app: labelValue(name) },
-      annotations: { [HEALTHCHECK_KUSTOMIZATION]: kustomization },
-    },
-    spec: { class: KUSTOMIZATION_CLASS },
-  };
+  const labels = { app: labelValue(name) };
+  const annotations = { [HEALTHCHECK_KUSTOMIZATION]: kustomization };
+  return newObject('HealthCheck', { name, namespace, labels, annotations }, { class: KUSTOMIZATION_CLASS });
 }
 
 /** Whether an existing HealthCheck is the one of an adoption that was interrupted. */

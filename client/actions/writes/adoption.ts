@@ -4,7 +4,7 @@
  */
 import { BOUND_ROLLOUT, KUSTOMIZATION_NAME_LABEL, ROLLOUT_NAME_LABEL } from '../../../api/annotations.ts';
 import type { FluxObject, ImagePolicy, ImageRepository } from '../../../api/flux.ts';
-import { apiVersionOf, KINDS, type KindName } from '../../../api/kinds.ts';
+import type { KindName } from '../../../api/kinds.ts';
 import type { AnyObject, NamespacedName } from '../../../api/kubernetes.ts';
 import type { HealthCheck, Rollout, RolloutGate } from '../../../api/types.ts';
 import { sameJson } from '../../../core/kube/json.ts';
@@ -26,6 +26,7 @@ import {
 } from './adoptedBake.ts';
 import {
   createWrite,
+  newObject,
   objectTitle,
   PROGRAM,
   PROGRAM_WORD,
@@ -57,7 +58,8 @@ export interface Choices extends BakeChoices {
 
 export interface Adoption {
   object: NamespacedName & { kind: 'Kustomization' | 'OCIRepository' };
-  rolloutName: string;
+  /** The Rollout that it gets. */
+  rolloutRef: NamespacedName;
   version: string;
   /** The Rollout to create; absent if it exists. */
   rollout?: AnyObject;
@@ -127,9 +129,8 @@ function newAdoption(
   const existing = rollouts.find((each) =>
     choices.rollout ? each.metadata.name === choices.rollout : policyRef(each)?.name === policyName,
   );
-  const rolloutName = existing?.metadata.name ?? choices.rollout ?? policyName;
-  const rolloutKey = { ...ref, name: rolloutName };
-  const title = objectTitle('Rollout', rolloutKey);
+  const rolloutRef = { ...ref, name: existing?.metadata.name ?? choices.rollout ?? policyName };
+  const title = objectTitle('Rollout', rolloutRef);
   const deployed = existing?.status?.history?.[0]?.version.tag ?? existing?.spec?.initialVersion;
   if (existing && deployed !== value) {
     throw new Problem(
@@ -140,45 +141,33 @@ function newAdoption(
   const isAhead = !existing && latest !== value;
   const { healthCheck, notes } = existing
     ? { notes: hasBakeChoice(choices) ? [{ text: `${title} exists already: its bake stays as it is` }] : [] }
-    : bakeHealth(rolloutKey, bake, health);
+    : bakeHealth(rolloutRef, bake, health);
   const selector = healthCheck && { healthCheckSelector: { selector: { matchLabels: healthCheck.metadata.labels } } };
   return {
     object: { kind: object.kind as Adoption['object']['kind'], ...ref },
-    rolloutName,
+    rolloutRef,
     version: value,
-    ...(!existing && { rollout: newRollout(rolloutKey, policyName, value, { ...bake, ...selector }) }),
+    ...(!existing && { rollout: newRollout(rolloutRef, policyName, value, { ...bake, ...selector }) }),
     ...(healthCheck && { healthCheck }),
-    ...(isAhead && { gate: holdingGate(ref.namespace, rolloutName) }),
+    ...(isAhead && { gate: holdingGate(rolloutRef) }),
     annotations:
       variable === undefined
-        ? { [BOUND_ROLLOUT]: rolloutName }
-        : { [`rollout.kuberik.com/substitute.${variable}.from`]: rolloutName },
-    notes: [...notes, ...notesOf(object, variable, latest, isAhead, rolloutName)],
+        ? { [BOUND_ROLLOUT]: rolloutRef.name }
+        : { [`rollout.kuberik.com/substitute.${variable}.from`]: rolloutRef.name },
+    notes: [...notes, ...notesOf(object, variable, latest, isAhead, rolloutRef.name)],
   };
 }
 
-function newRollout(
-  { namespace, name }: NamespacedName,
-  policy: string,
-  initialVersion: string,
-  bake: object,
-): AnyObject {
-  return {
-    apiVersion: apiVersionOf(KINDS.Rollout),
-    kind: KINDS.Rollout.kind,
-    metadata: { name, namespace },
-    // The running version is no new release, so the RolloutGate, which holds later versions, must not hold it.
-    spec: { releasesImagePolicy: { name: policy }, initialVersion, gateFirstDeployment: false, ...bake },
-  };
+function newRollout({ namespace, name }: NamespacedName, policy: string, initialVersion: string, bake: object) {
+  // The running version is no new release, so the RolloutGate, which holds later versions, must not hold it.
+  const spec = { releasesImagePolicy: { name: policy }, initialVersion, gateFirstDeployment: false, ...bake };
+  return newObject('Rollout', { name, namespace }, spec);
 }
 
-function holdingGate(namespace: string, rollout: string): RolloutGate {
-  return {
-    apiVersion: apiVersionOf(KINDS.RolloutGate),
-    kind: KINDS.RolloutGate.kind,
-    metadata: { name: gateNameOf(rollout), namespace, labels: { [ROLLOUT_NAME_LABEL]: labelValue(rollout) } },
-    spec: { rolloutRef: { name: rollout }, passing: false },
-  };
+function holdingGate({ namespace, name }: NamespacedName): RolloutGate {
+  const labels = { [ROLLOUT_NAME_LABEL]: labelValue(name) };
+  const spec = { rolloutRef: { name }, passing: false };
+  return newObject('RolloutGate', { name: gateNameOf(name), namespace, labels }, spec);
 }
 
 const gateNameOf = (rollout: string) => `${rollout}-adoption`;
@@ -295,12 +284,8 @@ function notesOf(
 }
 
 interface AdoptWrites {
-  /** Absent if there is no newer version. */
-  createGate?: WriteRequest;
-  /** Absent if no HealthCheck is watched. */
-  createHealthCheck?: WriteRequest;
-  /** Absent if the Rollout exists. */
-  createRollout?: WriteRequest;
+  /** In this order, as far as the objects don't exist: the RolloutGate, the HealthCheck, the Rollout. */
+  creates: WriteRequest[];
   /** Binds the object. Before the Rollout has its first deployment, the object would lose its version for a moment. */
   bind: WriteRequest;
 }
@@ -312,20 +297,20 @@ export function adoptWrites({
   object,
   annotations,
   version,
-  rolloutName,
+  rolloutRef,
 }: Adoption): AdoptWrites {
-  const target = objectTitle('Rollout', rolloutRef({ object, rolloutName }));
   const { kind, namespace, name } = object;
-  const bound = { apiVersion: apiVersionOf(KINDS[kind]), kind, metadata: { namespace, name } };
+  const bound = newObject(kind, { namespace, name }, {});
+  const create = (created: AnyObject | undefined, what: string) =>
+    created ? [createWrite(created, { text: `Created ${titleOf(created)}, ${what}` })] : [];
+  const text = `Bound ${titleOf(bound)} to ${objectTitle('Rollout', rolloutRef)}: ${version} stays`;
   return {
-    ...(gate && { createGate: createWrite(gate, { text: `Created ${titleOf(gate)}, which blocks later versions` }) }),
-    ...(healthCheck && {
-      createHealthCheck: createWrite(healthCheck, { text: `Created ${titleOf(healthCheck)}, which bakes watch` }),
-    }),
-    ...(rollout && { createRollout: createWrite(rollout, { text: `Created ${target}, starting with ${version}` }) }),
-    bind: patchWrite(bound, patchMetadata(annotations), {
-      text: `Bound ${titleOf(bound)} to ${target}: ${version} stays`,
-    }),
+    creates: [
+      ...create(gate, 'which blocks later versions'),
+      ...create(healthCheck, 'which bakes watch'),
+      ...create(rollout, `starting with ${version}`),
+    ],
+    bind: patchWrite(bound, patchMetadata(annotations), { text }),
   };
 }
 
@@ -338,9 +323,9 @@ export function bindWrite(adoption: Adoption, planned: FluxObject, now: FluxObje
     tag: runningTag(object),
   });
   if (!now || !sameJson(state(planned), state(now))) {
-    const [object, rollout] = [objectTitle(adoption.object.kind, adoption.object), rolloutRef(adoption)];
+    const object = objectTitle(adoption.object.kind, adoption.object);
     throw new Problem(
-      `${object} has changed since it was read, so it was not bound to ${objectTitle('Rollout', rollout)}. Check the plan again.`,
+      `${object} has changed since it was read, so it was not bound to ${objectTitle('Rollout', adoption.rolloutRef)}. Check the plan again.`,
     );
   }
   const { bind } = adoptWrites(adoption);
@@ -358,13 +343,8 @@ export function boundObject({ apiVersion, kind, metadata }: FluxObject, { annota
   return { apiVersion, kind, metadata: { name, namespace, annotations } } as AnyObject;
 }
 
-export function rolloutRef({ object, rolloutName }: Pick<Adoption, 'object' | 'rolloutName'>): NamespacedName {
-  return { namespace: object.namespace, name: rolloutName };
-}
-
 /** The message if the Rollout hasn't started, so that the object isn't bound. */
-export function notStartedText({ object, rolloutName, version }: Adoption, seconds: number): string {
-  const ref = rolloutRef({ object, rolloutName });
+export function notStartedText({ rolloutRef: ref, version }: Adoption, seconds: number): string {
   return withCommands(
     `${objectTitle('Rollout', ref)} did not start with ${version} within ${seconds} s: a closed Gate blocks it, or Metacontroller is not running. Nothing is bound yet: run this again once it has started.`,
     ['To see what it waits for', shell`${PROGRAM_WORD} why ${ref.name} -n ${ref.namespace}`],

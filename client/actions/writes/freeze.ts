@@ -1,5 +1,5 @@
 /** A freeze: the Gate that it creates or closes, and its command line. */
-import { apiVersionOf, GOVERNED_KINDS, KINDS } from '../../../api/kinds.ts';
+import { GOVERNED_KINDS, KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
 import { selectsKind } from '../../../core/gate/gateSelection.ts';
@@ -15,6 +15,7 @@ import {
   badRequest,
   createWrite,
   isRequest,
+  newObject,
   objectTitle,
   type PlannedWrite,
   PROGRAM_WORD,
@@ -61,12 +62,8 @@ export function freeze(
     ? `Created ${title}: closed every ${every.days.join(', ')}${every.hours ? ` ${every.hours.start}–${every.hours.end}` : ''}, ${every.timezone}`
     : `Created ${title}, closed${at === undefined ? '' : ` from ${formatTime(at)}`}${untilText(end)}`;
   const annotations = annotationsOf(wanted, end, now);
-  const gate = {
-    apiVersion: apiVersionOf(KINDS.Gate),
-    kind: 'Gate',
-    metadata: { namespace, name, ...(Object.keys(annotations).length > 0 && { annotations }) },
-    spec: specOf(wanted, end),
-  } as Gate;
+  const metadata = { namespace, name, ...(Object.keys(annotations).length > 0 && { annotations }) };
+  const gate = newObject<Gate>('Gate', metadata as Gate['metadata'], specOf(wanted, end));
   return createWrite(gate, { text });
 }
 

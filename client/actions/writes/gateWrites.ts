@@ -10,7 +10,7 @@ import {
   OPEN_REQUESTED_AT,
   UNAPPROVE_FOR,
 } from '../../../api/annotations.ts';
-import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
+import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
 import { splitTarget } from '../../../core/approval/approvalRecord.ts';
@@ -35,6 +35,7 @@ import { approvalChange } from './approvalChange.ts';
 import {
   badRequest,
   createWrite,
+  newObject,
   noChange,
   type PlannedWrite,
   PROGRAM_WORD,
@@ -150,12 +151,7 @@ export function withdrawAtGate(gate: Gate, version: string): PlannedWrite {
 
 /** Creates an open Gate. */
 export function createGate({ namespace, name }: NamespacedName): PlannedWrite {
-  const gate = {
-    apiVersion: apiVersionOf(KINDS.Gate),
-    kind: 'Gate',
-    metadata: { namespace, name },
-    spec: { default: 'opened' },
-  };
+  const gate = newObject('Gate', { namespace, name }, { default: 'opened' });
   return createWrite(gate, { text: `Created ${titleOf(gate)}, open` });
 }
 

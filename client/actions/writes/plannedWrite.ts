@@ -85,6 +85,11 @@ export function patchWrite(object: AnyObject, body: MergePatch, texts: Texts): W
   return { ...to, body, concerns: [], ...texts };
 }
 
+/** A new object of a kind, for `createWrite`. */
+export function newObject<T extends AnyObject>(name: KindName, metadata: AnyObject['metadata'], spec: object): T {
+  return { apiVersion: apiVersionOf(KINDS[name]), kind: name, metadata, spec } as T;
+}
+
 export function createWrite(object: AnyObject, texts: Texts): WriteRequest {
   const { apiVersion, kind, metadata, spec } = object;
   const body = { apiVersion, kind, metadata: { ...metadata }, spec } as MergePatch;

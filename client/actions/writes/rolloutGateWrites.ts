@@ -8,7 +8,6 @@ import {
   SCHEDULE_NAME_LABEL,
   UNAPPROVE,
 } from '../../../api/annotations.ts';
-import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { Rollout, RolloutGate } from '../../../api/types.ts';
 import { identityOf, labelValue } from '../../../core/kube/names.ts';
 import { allows, rejectedBy } from '../../../core/rollout/evaluation/rolloutGates.ts';
@@ -20,6 +19,7 @@ import {
   badRequest,
   createWrite,
   type MergePatch,
+  newObject,
   noChange,
   type PlannedWrite,
   patchMetadata,
@@ -127,17 +127,10 @@ export function closeByNewGate(rollout: Rollout, name: string, reason: Reason): 
 
 function newGate(rollout: Rollout, name: string, spec: object, reason: Reason) {
   const of = identityOf(rollout);
-  return {
-    apiVersion: apiVersionOf(KINDS.RolloutGate),
-    kind: 'RolloutGate',
-    metadata: {
-      namespace: of.namespace,
-      name,
-      labels: { [ROLLOUT_NAME_LABEL]: labelValue(of.name) },
-      ...(reason && { annotations: reasonAnnotation(reason) }),
-    },
-    spec: { rolloutRef: { name: of.name }, ...spec },
-  };
+  const labels = { [ROLLOUT_NAME_LABEL]: labelValue(of.name) };
+  const annotations = reason && { annotations: reasonAnnotation(reason) };
+  const metadata = { namespace: of.namespace, name, labels, ...annotations };
+  return newObject('RolloutGate', metadata, { rolloutRef: { name: of.name }, ...spec });
 }
 
 export const UNTIMED = badRequest(

@@ -202,7 +202,7 @@ describe('a Kustomization', () => {
 
   it('finds the policy by the name of the variable, where several could select the version', () => {
     const there = around([policy('search', '2.0.0'), policy('checkout', '1.4.0')]);
-    expect(adopted(RUNS, there).rolloutName).toBe('checkout');
+    expect(adopted(RUNS, there).rolloutRef.name).toBe('checkout');
   });
 
   it('from Git gets the advice to change Git', () => {
@@ -280,7 +280,7 @@ describe('an existing Rollout', () => {
   it('is bound, and not made again', () => {
     const there = around([policy('checkout', '1.4.0')], { rollouts: [existing('1.4.0')] });
     const found = adopted(kustomization({ V: '1.4.0' }), there);
-    expect([found.rolloutName, found.rollout, found.gate]).toEqual(['web', undefined, undefined]);
+    expect([found.rolloutRef.name, found.rollout, found.gate]).toEqual(['web', undefined, undefined]);
   });
 
   it('with another version would change the running one', () => {
