@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { coerce, lt } from 'semver';
 import type { ImagePolicy } from '../../api/flux.ts';
+import { CONTROLLERS } from '../../api/generated/installed.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
@@ -24,29 +25,6 @@ import {
 const ABOUT = 'Metacontroller';
 const METACONTROLLER = 'metacontroller.k8s.io/v1alpha1';
 
-/** The controllers of every installation. Further ones depend on the installed components of Flux. */
-export const EXPECTED_CONTROLLERS: Record<string, readonly string[]> = {
-  compositecontrollers: [
-    'clusterrolloutbudgets',
-    'clusterrolloutschedules',
-    'fluxbindings',
-    'gates',
-    'rolloutbudgets',
-    'rollouts',
-    'rolloutschedules',
-  ],
-  decoratorcontrollers: [
-    'flux-kustomize',
-    'flux-source',
-    'gate-labels',
-    'healthchecks',
-    'hold-kustomize',
-    'hold-source',
-    'rollout-requests',
-    'rolloutbudget-slots',
-    'rolloutgates',
-  ],
-};
 /** The flag that limits a Metacontroller to controllers with these labels. */
 const SELECTOR_FLAG = /^--target-label-selector=(.*)/;
 const EXPECTED_FLAGS = ['--client-go-qps', '--client-go-burst', '--workers'];
@@ -132,7 +110,7 @@ export const checkControllers = checkOf(ABOUT, async ({ client, list, unread }) 
   }
   const selectors = controllerSelectors(await findMetacontrollers({ list }));
   const findings: Found[] = [];
-  for (const [resource, names] of Object.entries(EXPECTED_CONTROLLERS)) {
+  for (const [resource, names] of Object.entries(CONTROLLERS)) {
     const named = async (labelSelector?: string) => {
       const found = await list({ apiVersion: METACONTROLLER, resource, ...(labelSelector && { labelSelector }) });
       return found?.map(({ metadata }) => metadata.name ?? '');

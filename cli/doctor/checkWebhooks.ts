@@ -1,5 +1,6 @@
 /** Checks that webhooks are registered, fail closed and are reached, and that no certificate expires soon. */
 import { X509Certificate } from 'node:crypto';
+import { WEBHOOKS } from '../../api/generated/installed.ts';
 import { GATES } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
 import { isApiError } from '../../connection/kube/kubeClient.ts';
@@ -12,30 +13,6 @@ const WARN_DAYS_BEFORE_EXPIRY = 14;
 const CERTIFICATE_FIX =
   "docs/install.md, The webhook's certificate: dev/scripts/webhook-certificate.sh, or cert-manager";
 
-/** The names of the webhooks that have to be registered. */
-export const EXPECTED_WEBHOOKS: Record<string, readonly string[]> = {
-  mutatingwebhookconfigurations: [
-    'flux',
-    'flux-metacontroller',
-    'flux-unmarked',
-    'flux-ungoverned',
-    'rollout',
-    'rollout-status',
-    'rolloutgate',
-    'rolloutbudget',
-    'gate',
-  ],
-  validatingwebhookconfigurations: [
-    'flux',
-    'rollout',
-    'rollout-status',
-    'rolloutgate',
-    'gate',
-    'health-check',
-    'schedule',
-  ],
-};
-
 /** The webhooks that fail open: they take writes of any Flux object, and a decorator holds what they missed. */
 const FAILS_OPEN = /^flux-(unmarked|ungoverned)\./;
 
@@ -45,7 +22,7 @@ type Configuration = AnyObject & { webhooks?: Webhook[] };
 export const checkWebhooks = checkOf('Webhooks', async ({ list, unread, now }) => {
   const findings: Found[] = [];
   const bundles = new Map<string, string>();
-  for (const [resource, names] of Object.entries(EXPECTED_WEBHOOKS)) {
+  for (const [resource, names] of Object.entries(WEBHOOKS)) {
     const found = await list<Configuration>({ apiVersion: 'admissionregistration.k8s.io/v1', resource });
     if (!found) continue;
     const ours = found.flatMap(({ webhooks = [] }) => webhooks.filter(({ name }) => name.endsWith(NAME_SUFFIX)));

@@ -1,8 +1,11 @@
-/** api/generated/*.ts from manifests/crds/*.yaml, the one source of truth: a type for each kind, and schemas.ts. */
+/**
+ * api/generated/*.ts from the manifests, the one source of truth: a type for each kind, schemas.ts, and the names of
+ * installed objects.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { REPOSITORY } from '../repository.ts';
 import type { Generated } from './generated.ts';
 
@@ -60,6 +63,38 @@ function shapeOf(schema: unknown, isMap = true): unknown {
   return Object.fromEntries(entries.map(([key, value]) => [key, shapeOf(value, !isMap && key === 'properties')]));
 }
 
+/** Controllers for components of Flux that an installation may lack. */
+const OPTIONAL = /-(helm|image-automation)$/;
+
+/** The names of the controllers and webhooks of every installation, by resource. */
+async function installedNames(): Promise<string> {
+  const read = (path: string) => readFile(join(REPOSITORY, 'manifests', path), 'utf8');
+  const files = (await readdir(join(REPOSITORY, 'manifests/controllers'))).filter((file) => file.endsWith('.yaml'));
+  const documents = await Promise.all(files.map(async (file) => parseAllDocuments(await read(`controllers/${file}`))));
+  const controllers = documents
+    .flat()
+    .map((document) => document.toJS() as { kind: string; metadata?: { name: string } })
+    .flatMap(({ kind, metadata }) => (metadata && !OPTIONAL.test(metadata.name) ? { kind, name: metadata.name } : []));
+  const webhooks = ['mutating', 'validating'].map(async (type) => {
+    const found = (parse(await read(`webhooks/${type}.yaml`)) as { webhooks: { name: string }[] }).webhooks;
+    return [`${type}webhookconfigurations`, found.map(({ name }) => name.split('.')[0])];
+  });
+  const named = (kind: string) => controllers.flatMap((each) => (each.kind === kind ? each.name : []));
+  const names = {
+    CONTROLLERS: {
+      compositecontrollers: named('CompositeController'),
+      decoratorcontrollers: named('DecoratorController'),
+    },
+    WEBHOOKS: Object.fromEntries(await Promise.all(webhooks)),
+  };
+  const texts = Object.entries(names).map(
+    ([name, lists]) =>
+      `export const ${name}: Readonly<Record<string, readonly string[]>> = ${JSON.stringify(lists, undefined, 1)};\n`,
+  );
+  const banner = '/* Generated from manifests by dev/scripts/generate-types.ts. Do not edit. */';
+  return [`${banner}\n`, ...texts].join('\n');
+}
+
 export async function typeFiles(): Promise<Generated> {
   const files = (await readdir(CRDS)).filter((file) => file.includes('_') && file.endsWith('.yaml'));
   const crds = await Promise.all(
@@ -71,5 +106,9 @@ export async function typeFiles(): Promise<Generated> {
       return [`api/generated/${spec.names.kind}.ts`, await typesOf(file, spec.names.kind, schema)] as const;
     }),
   );
-  return [...types, ['api/generated/schemas.ts', schemasOf(crds.map(([, crd]) => crd))]];
+  return [
+    ...types,
+    ['api/generated/schemas.ts', schemasOf(crds.map(([, crd]) => crd))],
+    ['api/generated/installed.ts', await installedNames()],
+  ];
 }

@@ -1,11 +1,11 @@
 /** Checks of the doctor about the parts of the installation: Metacontroller, the hook server and the webhook. */
 import { describe, expect, it } from 'vitest';
+import { CONTROLLERS } from '../../api/generated/installed.ts';
 import type { Gate } from '../../api/types.ts';
 import {
   checkControllers,
   checkMetacontroller,
   checkServer,
-  EXPECTED_CONTROLLERS,
   isTooOld,
   objectsBehind,
 } from '../../cli/doctor/checkMetacontroller.ts';
@@ -151,7 +151,7 @@ describe('Metacontroller with another account than in our manifests', () => {
 });
 
 describe('the controllers of Metacontroller', () => {
-  const NAMES = Object.values(EXPECTED_CONTROLLERS).flat();
+  const NAMES = Object.values(CONTROLLERS).flat();
   const named = (names: readonly string[]) => names.map((name) => ({ metadata: { name } }));
   const workload = (...args: string[]) => ({
     metadata: { namespace: 'metacontroller', name: 'metacontroller' },
