@@ -32,7 +32,7 @@ import { act } from '../write/act.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { type Alternative, choose } from '../write/choose.ts';
 import type { Made } from '../write/make.ts';
-import { awaitRollout, awaitRolloutGate, isWaitedFor, WAIT_CODES } from '../write/wait.ts';
+import { awaitRollout, awaitRolloutGate, WAIT_CODES } from '../write/wait.ts';
 import { howToCreate } from './gateCommands.ts';
 
 const ARGUMENTS = [
@@ -109,13 +109,12 @@ async function vote(context: Context, invocation: Invocation, verb: Verb): Promi
 async function awaitOne(
   context: Context,
   invocation: Invocation,
-  made: Made | undefined,
+  made: Made,
   waiting: readonly Rollout[],
   version: string,
 ): Promise<number> {
   const [only, ...others] = waiting;
   if (only && others.length === 0) return awaitRollout(context, invocation, made, only);
-  if (!isWaitedFor(invocation, made)) return EXIT.ok;
   const names = waiting.map((rollout) => refKey(identityOf(rollout)));
   const text = only
     ? `${version} is waiting in more than one Rollout (${firstFew(names, 8)}): name one of them`

@@ -4,6 +4,7 @@ import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import type { ActionType } from '../../client/actions/action.ts';
 import { badRequest, type PlannedWrite } from '../../client/actions/writes/plannedWrite.ts';
 import { rollback } from '../../client/actions/writes/rollbackWrite.ts';
+import { EXIT } from '../../client/problem.ts';
 import type { Cluster } from '../../connection/kube/cluster.ts';
 import { parseName, readAnyGate, readPolicy, readRollout } from '../../connection/read/namedObjects.ts';
 import type { ArgumentDefinition, CommandDefinition, Invocation, OptionDefinition } from '../command/command.ts';
@@ -140,6 +141,7 @@ A version that was requested with deploy or bypass can be withdrawn until it is 
           `To withdraw an approval of ${version}, name the RolloutGate or Gate: rolloutgate/NAME or gate/NAME.`,
         );
       },
+      wait: async () => EXIT.ok,
     });
   },
 };

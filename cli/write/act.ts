@@ -1,6 +1,8 @@
 /** Makes the write of an action: reads its object, plans it by the table of actions, asks, writes, and waits. */
+import type { FluxObject } from '../../api/flux.ts';
 import type { KindName } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
+import type { Budget, Rollout } from '../../api/types.ts';
 import type { ActionRequest } from '../../client/actions/action.ts';
 import { writeOf } from '../../client/actions/table.ts';
 import { continueProgress } from '../../client/actions/writes/budgetWrites.ts';
@@ -11,7 +13,7 @@ import { identityOf } from '../../core/kube/names.ts';
 import type { Context, Invocation } from '../command/command.ts';
 import { awaitGate } from './awaitGate.ts';
 import { type Made, make } from './make.ts';
-import { awaitObject, awaitRollout, awaitRolloutGate } from './wait.ts';
+import { awaitObject, awaitRollout, awaitRolloutGate, isWaitedFor } from './wait.ts';
 
 /** The action that a command requests. `object`: the one that was read when absent; `reason`: --reason. */
 type Requested = Omit<ActionRequest, 'object'> & Partial<Pick<ActionRequest, 'object'>>;
@@ -23,8 +25,8 @@ interface Acting<T extends AnyObject | undefined> {
   request(found: T): Requested | PlannedWrite | Promise<Requested | PlannedWrite>;
   /** The write after further checks, such as those that read other objects. */
   review?(planned: WriteRequest, found: T): PlannedWrite | Promise<PlannedWrite>;
-  /** Waits for the effect, with --wait; absent: by the kind of the object. */
-  wait?(made: Made | undefined): Promise<number>;
+  /** Waits for the effect; absent: by the kind of the object. */
+  wait?(made: Made): Promise<number>;
 }
 
 /** Makes the write of an action, waits for its effect with --wait, and returns the exit code. */
@@ -43,32 +45,32 @@ export async function act<T extends AnyObject | undefined>(
     const planned = writeOf({ reason: invocation.options.reason, ...requested, object }, found, context.now());
     return review && isRequest(planned) ? review(planned, found) : planned;
   });
-  if (wait) return wait(made);
+  if (wait) return isWaitedFor(invocation, made) ? wait(made) : EXIT.ok;
   const action = requested && 'type' in requested ? requested : {};
-  return made ? awaitEffect(context, invocation, { ...made, before: found }, action) : EXIT.ok;
+  return awaitEffect(context, invocation, made, found, action);
 }
 
 /** Waits for the effect of a write, by the kind of its object. `before`: the object from which it was planned. */
-function awaitEffect(
+async function awaitEffect(
   context: Context,
   invocation: Invocation,
-  made: Made & { before: any },
-  { type, version = '', span, freeze }: Partial<Requested>,
-): Promise<number> | number {
-  if (type === 'withdraw') return EXIT.ok;
-  switch (made.request.object.kind) {
+  made: Made | undefined,
+  before: AnyObject | undefined,
+  { version = '', span, freeze }: Partial<Requested>,
+): Promise<number> {
+  const isPlanned = (span?.at ?? freeze?.at ?? freeze?.every) !== undefined;
+  const kind = made?.request.object.kind;
+  if (kind === 'Gate') return awaitGate(context, invocation, made, { isPlanned });
+  if (!isWaitedFor(invocation, made)) return EXIT.ok;
+  switch (kind) {
     case 'Rollout':
-      return awaitRollout(context, invocation, made, made.before);
+      return awaitRollout(context, invocation, made, before as Rollout);
     case 'RolloutGate':
       return awaitRolloutGate(context, invocation, made);
-    case 'Gate': {
-      const isPlanned = (span?.at ?? freeze?.at ?? freeze?.every) !== undefined;
-      return awaitGate(context, invocation, made, { isPlanned });
-    }
     case 'RolloutBudget':
     case 'ClusterRolloutBudget':
-      return awaitObject(context, invocation, made, (budget: any) => continueProgress(budget, version));
+      return awaitObject<Budget>(context, invocation, made, (budget) => continueProgress(budget, version));
     default:
-      return awaitObject(context, invocation, made, (object: any) => reconcileProgress(object, context.now()));
+      return awaitObject<FluxObject>(context, invocation, made, (object) => reconcileProgress(object, context.now()));
   }
 }

@@ -51,10 +51,9 @@ export async function pollUntil(
 export async function awaitObject<T extends AnyObject>(
   context: Context,
   invocation: Given,
-  made: Made | undefined,
+  made: Made,
   progress: (object: T) => Progress,
 ): Promise<number> {
-  if (!isWaitedFor(invocation, made)) return EXIT.ok;
   const { client } = await context.cluster();
   const kind = made.object.kind as KindName;
   const { namespace, name } = identityOf(made.object);
@@ -79,10 +78,9 @@ export async function awaitObject<T extends AnyObject>(
 export async function awaitRollout(
   context: Context,
   invocation: Given,
-  made: Made | undefined,
+  made: Made,
   before: Rollout | undefined,
 ): Promise<number> {
-  if (!isWaitedFor(invocation, made)) return EXIT.ok;
   const { brings } = made.request;
   if (!before || !brings) {
     context.terminal.note("Not waiting: this request doesn't start a deployment by itself.");
@@ -106,10 +104,9 @@ function historyBefore({ status }: Rollout, version: string | undefined): SinceR
 export async function awaitRolloutGate(
   context: Context,
   invocation: Given,
-  made: Made | undefined,
+  made: Made,
   version?: string,
 ): Promise<number> {
-  if (!isWaitedFor(invocation, made)) return EXIT.ok;
   const { client } = await context.cluster();
   const { spec, metadata } = made.object as RolloutGate;
   const ref = { namespace: metadata.namespace ?? '', name: spec?.rolloutRef.name ?? '' };

@@ -150,7 +150,6 @@ export const ACTIONS: Record<ActionType, Definition> = {
     words: (request) => [...objectWords(request), versionAtGate(request)],
     label: (request) =>
       `Approve ${version(request)}${request.rollout ? ` of ${request.rollout.name}` : ''} at ${request.object.name}`,
-    submit: () => 'Approve',
     text: (request) =>
       isOn(request, 'Gate')
         ? 'Records your approval of this version. Other versions stay blocked.'
