@@ -91,45 +91,36 @@ export class Feed {
   }
 
   #watchAll(namespaces: readonly string[] | undefined): void {
-    const { client, namespace, fallback } = this.#options;
-    const { signal } = this.#stop;
     for (const kind of WATCHED_KINDS) {
-      const sink = {
-        replace: (objects: Parameters<Views['replace']>[1]) =>
-          this.#applyChange(() => this.views.replace(kind, objects)),
-        set: (object: Parameters<Views['set']>[1]) => this.#applyChange(() => this.views.set(kind, object)),
-        remove: (object: Parameters<Views['remove']>[1]) => this.#applyChange(() => this.views.remove(kind, object)),
-        state: (state: Omit<KindState, 'kind'>) => {
-          const only = namespace ?? state.namespace;
-          this.#noteScope(kind, only === undefined ? undefined : [only]);
-          this.#noteUnread(kind, undefined, state);
-          this.#setKindState({ kind, ...state }, kind);
-        },
-      };
-      const from = resourceOf(KINDS[kind]);
-      if (isOfCluster(kind)) void keepWatching(client, from, { sink, signal });
-      else if (namespaces) this.#watchEach(namespaces, kind, sink);
-      else void keepWatching(client, { ...from, namespace }, { sink, fallback, signal });
+      if (isOfCluster(kind)) this.#watch(kind, undefined);
+      else if (!namespaces) this.#watch(kind, this.#options.namespace);
+      else {
+        const states = new Map<string, WatchState>();
+        this.#noteScope(kind, namespaces);
+        for (const namespace of namespaces) this.#watch(kind, namespace, states);
+      }
     }
   }
 
-  #watchEach(namespaces: readonly string[], kind: WatchedKind, sink: Sink): void {
-    const states = new Map<string, Omit<KindState, 'kind'>>();
-    this.#noteScope(kind, namespaces);
-    for (const namespace of namespaces) {
-      const elsewhere = () =>
-        [...this.views.objects.all(kind)].filter(({ metadata }) => metadata.namespace !== namespace);
-      const own: Sink = {
-        ...sink,
-        replace: (objects) => sink.replace([...elsewhere(), ...objects]),
-        state: (state) => {
-          this.#noteUnread(kind, namespace, state);
-          this.#setKindState({ kind, ...mergedState(states.set(namespace, state)) }, kind);
-        },
-      };
-      const from = { ...resourceOf(KINDS[kind]), namespace };
-      void keepWatching(this.#options.client, from, { sink: own, signal: this.#stop.signal });
-    }
+  /** Watches a kind. `states`: those of its namespaces, if each is watched alone. */
+  #watch(kind: WatchedKind, namespace: string | undefined, states?: Map<string, WatchState>): void {
+    const { client, namespace: only, fallback } = this.#options;
+    const elsewhere = () =>
+      [...this.views.objects.all(kind)].filter(({ metadata }) => metadata.namespace !== namespace);
+    const sink: Sink = {
+      replace: (objects) =>
+        this.#applyChange(() => this.views.replace(kind, states ? [...elsewhere(), ...objects] : objects)),
+      set: (object) => this.#applyChange(() => this.views.set(kind, object)),
+      remove: (object) => this.#applyChange(() => this.views.remove(kind, object)),
+      state: (state) => {
+        const scope = only ?? state.namespace;
+        if (!states) this.#noteScope(kind, scope === undefined ? undefined : [scope]);
+        this.#noteUnread(kind, states && namespace, state);
+        this.#setKindState({ kind, ...(states ? mergedState(states.set(namespace!, state)) : state) }, kind);
+      },
+    };
+    const options = { sink, signal: this.#stop.signal, ...(!isOfCluster(kind) && { fallback }) };
+    void keepWatching(client, { ...resourceOf(KINDS[kind]), namespace }, options);
   }
 
   #setKindState(state: KindState, kind: WatchedKind): void {
@@ -144,7 +135,7 @@ export class Feed {
   }
 
   /** `namespace` undefined: where the kind is read at all. */
-  #noteUnread(kind: WatchedKind, namespace: string | undefined, { state }: Omit<KindState, 'kind'>): void {
+  #noteUnread(kind: WatchedKind, namespace: string | undefined, { state }: WatchState): void {
     // While the API server does not answer, the last state counts.
     if (state !== 'forbidden' && state !== 'absent' && state !== 'live') return;
     // A kind of Flux that is not installed has no bound objects.
@@ -182,7 +173,7 @@ function isOfCluster(kind: WatchedKind): boolean {
  * The state of a kind that is read in several namespaces: live if it is live in one, with the namespaces of these, and
  * with those in which it is forbidden.
  */
-function mergedState(states: ReadonlyMap<string, Omit<KindState, 'kind'>>): Omit<KindState, 'kind'> {
+function mergedState(states: ReadonlyMap<string, WatchState>): WatchState {
   const those = (wanted: KindState['state']) =>
     [...states].flatMap(([namespace, { state }]) => (state === wanted ? [namespace] : [])).sort();
   const [live, forbidden] = [those('live'), those('forbidden')];
@@ -192,13 +183,15 @@ function mergedState(states: ReadonlyMap<string, Omit<KindState, 'kind'>>): Omit
   return all.find(({ state }) => state !== 'forbidden') ?? all[0]!;
 }
 
+type WatchState = Omit<KindState, 'kind'>;
+
 /** Receives the objects of a kind, and the state of its watch. */
 interface Sink {
   /** Replaces all objects, after the first read or a new one. */
   replace(objects: AnyObject[]): void;
   set(object: AnyObject): void;
   remove(object: AnyObject): void;
-  state(state: Omit<KindState, 'kind'>): void;
+  state(state: WatchState): void;
 }
 
 /** The interval of attempts to read a forbidden or absent kind: a role may be granted, or a CRD be installed. */
