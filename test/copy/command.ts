@@ -12,7 +12,7 @@ import { COPY_OUTCOMES } from '../../core/releaseCopy/outcome.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
-export interface Ended {
+interface Ended {
   code: number | null;
   signal: string | null;
   /** The line of JSON; empty when it was killed. */

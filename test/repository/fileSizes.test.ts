@@ -10,7 +10,6 @@ const MOST_LINES = 400;
 /** Why a file may be longer. */
 const REASONS: Record<string, string> = {
   'test/client/explain/kinds.yaml': 'a list of objects with their explanations, each a few lines of data',
-  'test/cluster/evasion/attempts.yaml': 'attempts to bypass a closed Gate, each a few lines of data',
   'test/scenario/rollout/gaps.yaml': 'a list of scenarios, each a few lines of data',
 };
 

@@ -31,7 +31,7 @@ export interface Program {
   exited: Promise<number | null>;
 }
 
-export interface ServerSetup {
+interface ServerSetup {
   dir: string;
   start(env?: Record<string, string>): Promise<Program>;
 }

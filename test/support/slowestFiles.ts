@@ -5,7 +5,7 @@ import type { Reporter, TestCollection, TestModule } from 'vitest/node';
 const SHOWN = 15;
 
 /** Seconds of each file, including setup. Files run in parallel, so that the sums exceed the duration of the run. */
-export function timeTable(files: readonly { project: string; file: string; seconds: number }[]): string {
+function timeTable(files: readonly { project: string; file: string; seconds: number }[]): string {
   const line = (seconds: number, what: string) => `${seconds.toFixed(0).padStart(7)} s  ${what}`;
   const sums = Map.groupBy(files, ({ project }) => project);
   const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SHOWN);

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { REPOSITORY } from '../../dev/repository.ts';
 
-export interface Source {
+interface Source {
   path: string;
   lines: number;
   /** Paths in the repository. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { UpstreamRollout } from '../../reference/rollout.ts';
 
 export const NOW = Date.parse('2026-03-27T10:00:00Z');
-export const TAGS = ['1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0'];
+const TAGS = ['1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0'];
 export const MINIMUM_AGE = '1h';
 /** The image from which the ImagePolicy selects. */
 export const IMAGE = 'registry.example/app';

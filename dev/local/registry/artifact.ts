@@ -41,7 +41,7 @@ export function pushChart(registry: RealRegistry, name: string, version: string,
 }
 
 /** A gzipped tar of the files, by name. */
-export function archive(files: Record<string, string>): Promise<Uint8Array> {
+function archive(files: Record<string, string>): Promise<Uint8Array> {
   return inTemporaryDirectory('artifact-', (folder) => {
     for (const [name, text] of Object.entries(files)) {
       mkdirSync(dirname(join(folder, name)), { recursive: true });

@@ -11,13 +11,13 @@ import { type Script, startScriptedHooks } from './scriptedHooks.ts';
 const DISCOVERY_MS = 100_000;
 
 /** Paths of a controller's hooks; see `calls`. */
-export interface Controller {
+interface Controller {
   name: string;
   path: string;
   customizePath: string;
 }
 
-export interface ControllerOptions {
+interface ControllerOptions {
   /** On top of the controller's spec. */
   spec?: object;
   /** Added to the rule for its parents. */

@@ -2,7 +2,7 @@
 import { json } from 'node:stream/consumers';
 import { startLocalServer } from '../../support/localServer.ts';
 
-export interface ScriptedAnswer {
+interface ScriptedAnswer {
   status?: number;
   headers?: Record<string, string>;
   /** A string is sent as it is, other values as JSON. */
@@ -12,7 +12,7 @@ export interface ScriptedAnswer {
 /** `call` counts from 1 per path. */
 export type Script = (request: any, call: number) => ScriptedAnswer | Promise<ScriptedAnswer>;
 
-export interface ScriptedHooks {
+interface ScriptedHooks {
   /** Defines the hook at a path such as `/sync`; answers its URL. */
   on(path: string, script: Script): string;
   /** Bodies of all requests to a path, oldest first. */

@@ -34,7 +34,7 @@ export interface Visitor extends Tabs {
   serveAgain(): Promise<PageServer>;
 }
 
-export interface TabOptions {
+interface TabOptions {
   colorScheme?: 'light' | 'dark';
   width?: number;
   /** Not the server's. */

@@ -5,7 +5,7 @@ import type { AnyObject, ClusterView } from './cluster.ts';
 import { type RolloutScenario, scenarioOf } from './rolloutScenario.ts';
 import { conditionOf } from './versions.ts';
 
-export interface CopyScenario extends RolloutScenario {
+interface CopyScenario extends RolloutScenario {
   /** Pushes a release to the source, and the ImagePolicy selects it. */
   release(tag: string): Promise<string>;
   inTarget(tag: string): Promise<string | undefined>;
@@ -14,7 +14,7 @@ export interface CopyScenario extends RolloutScenario {
 }
 
 /** A namespace with Secrets for both registries, and its own repositories in each. */
-export interface Registries {
+interface Registries {
   source: RealRegistry;
   target: RealRegistry;
 }

@@ -3,7 +3,7 @@ import { json } from 'node:stream/consumers';
 import { waitFor } from '../../../dev/local/process/waitFor.ts';
 import { startLocalServer } from '../../support/localServer.ts';
 
-export interface Notification {
+interface Notification {
   involvedObject: { apiVersion: string; kind: string; namespace: string; name: string };
   severity: string;
   reason: string;
@@ -11,7 +11,7 @@ export interface Notification {
   metadata: Record<string, string>;
 }
 
-export interface PlayedController {
+interface PlayedController {
   address: string;
   /** Notifications of the object, as `severity message`. */
   notificationsOf(kind: string, namespace: string, name: string): string[];

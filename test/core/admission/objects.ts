@@ -174,7 +174,7 @@ type TestWrite = Omit<FluxWrite, 'context' | 'closed'> & { context: TestContext 
 /** Gates of which none selects an object. */
 export const NO_SELECTING_GATES: SelectingGates = { gates: [], namespaceLabels: {} };
 
-export type TestContext = Omit<WriteContext, 'selectingGates' | 'noCrossNamespaceRefs'> & {
+type TestContext = Omit<WriteContext, 'selectingGates' | 'noCrossNamespaceRefs'> & {
   namespaceLabels?: Record<string, string>;
 };
 

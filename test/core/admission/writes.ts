@@ -18,7 +18,7 @@ import {
   rolloutsByName,
 } from './objects.ts';
 
-export const MANAGED = { 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
+const MANAGED = { 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
 export const GATED = { ...MANAGED, 'gate.fluxcd.io/gates': 'freeze' };
 export const MEMORY = 'gate.fluxcd.io/suspended';
 export const STATE = 'gate.fluxcd.io/state';

@@ -17,13 +17,13 @@ import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
 export const ORIGIN = 'https://rollouts.example.com';
 export const HOST = 'rollouts.example.com';
-export const KEY = 'the key of the cookies, long enough';
+const KEY = 'the key of the cookies, long enough';
 
 /** May not read the whole cluster. */
 export const NARROW = 'narrow@example.com';
 
 /** Requests to the API server, with their user. */
-export interface Asked {
+interface Asked {
   path: string;
   user: string | undefined;
   groups: string | undefined;

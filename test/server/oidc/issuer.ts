@@ -9,7 +9,7 @@ export const KEYS = '/keys';
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-export interface SigningKey {
+interface SigningKey {
   kid: string;
   alg: string;
   privateKey: CryptoKey;

@@ -5,7 +5,7 @@ import { fakeCluster, pluralOf } from '../../../dev/fakes/ports.ts';
 import { createMetadataCache } from '../../../server/registry/cache.ts';
 import { registrySockets } from '../../../server/registry/sockets.ts';
 
-export interface RegistryObjects {
+interface RegistryObjects {
   /** By `resource namespace/name`; tests may change it. */
   objects: Record<
     string,

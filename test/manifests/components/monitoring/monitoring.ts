@@ -4,7 +4,7 @@ import { objectIn, textOf } from '../../files.ts';
 
 const COMPONENT = 'components/monitoring';
 
-export interface Alert {
+interface Alert {
   alert: string;
   expr: string;
   labels: { severity: string };
