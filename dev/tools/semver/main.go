@@ -18,12 +18,15 @@ import (
 )
 
 type table struct {
-	// Oldest first; equal ones are one entry, with blanks between.
+	// Oldest first, in rows of "1.0.0 v1.0.0 < 1.0.1": equal ones with blanks between.
 	Order      []string `json:"order"`
 	NoVersions []string `json:"noVersions"`
 	// What each range selects, oldest first, with blanks between; null where the range does not parse.
 	Ranges map[string]*string `json:"ranges"`
 }
+
+// The length from which a row of versions ends.
+const rowLength = 80
 
 func parse(tag string) (*semver.Version, error) {
 	if _, err := semver.StrictNewVersion(strings.TrimPrefix(tag, "v")); err != nil {
@@ -44,7 +47,7 @@ func main() {
 	}
 	out := table{NoVersions: []string{}, Ranges: map[string]*string{}}
 	var versions []*semver.Version
-	for _, tag := range append(strings.Fields(strings.Join(in.Order, " ")), in.NoVersions...) {
+	for _, tag := range append(strings.Fields(strings.ReplaceAll(strings.Join(in.Order, " "), "<", "")), in.NoVersions...) {
 		if v, err := parse(tag); err != nil {
 			out.NoVersions = append(out.NoVersions, tag)
 		} else {
@@ -53,9 +56,13 @@ func main() {
 	}
 	sort.SliceStable(versions, func(i, j int) bool { return versions[i].LessThan(versions[j]) })
 	for i, v := range versions {
-		if last := len(out.Order) - 1; i > 0 && versions[i-1].Equal(v) {
+		last := len(out.Order) - 1
+		switch {
+		case i > 0 && versions[i-1].Equal(v):
 			out.Order[last] += " " + v.Original()
-		} else {
+		case i > 0 && len(out.Order[last]) < rowLength:
+			out.Order[last] += " < " + v.Original()
+		default:
 			out.Order = append(out.Order, v.Original())
 		}
 	}

@@ -6,7 +6,7 @@ import { compareVersions, parseVersion } from '../../../core/policy/semanticVers
 import { parseRange } from '../../../core/policy/versionRange.ts';
 
 interface Table {
-  /** Oldest first; equal versions are one entry, separated by blanks. */
+  /** Oldest first, in rows of `1.0.0 v1.0.0 < 1.0.1`: equal versions are separated by blanks. */
   order: string[];
   noVersions: string[];
   /** The versions in each range, separated by blanks; null for an invalid range. */
@@ -14,7 +14,8 @@ interface Table {
 }
 
 const table = readFileSync(join(import.meta.dirname, 'semver-table.json'), 'utf8');
-const { order, noVersions, ranges } = JSON.parse(table) as Table;
+const { order: rows, noVersions, ranges } = JSON.parse(table) as Table;
+const order = rows.flatMap((row) => row.split(' < '));
 const versions = order.flatMap((equal) => equal.split(' '));
 
 describe('a tag is a version', () => {
