@@ -1,4 +1,4 @@
-/** The sizes that manifests/policies and the CRDs allow: test/cluster/freezePath.test.ts has what needs an API server. */
+/** Sizes that manifests/policies and CRDs allow: test/cluster/freezePath.test.ts has what needs an API server. */
 import { describe, expect, it } from 'vitest';
 import type { KindName } from '../../api/kinds.ts';
 import type { AnyObject } from '../../dev/client/send.ts';
