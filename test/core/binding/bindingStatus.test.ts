@@ -245,7 +245,10 @@ const followers = [
 
 function bound(object: FluxObject, row?: Partial<Row>): FluxBinding {
   const refs = (row?.gates ?? []).map(({ namespace, name }) => ({ namespace, name }));
-  return { ...makeBinding(object, { refs, problems: [] }, undefined, false)!, ...(row?.before && { status: row.before }) };
+  return {
+    ...makeBinding(object, { refs, problems: [] }, undefined, false)!,
+    ...(row?.before && { status: row.before }),
+  };
 }
 
 describe('spec of a FluxBinding', () => {
