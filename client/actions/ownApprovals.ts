@@ -1,23 +1,34 @@
 /** Offers the withdrawal instead of the approval if the user has already approved a version. */
-import { APPROVAL_KEYS, recordedOn } from '../../core/approval/approvalRecord.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import { APPROVAL_KEYS, type Approvable, recordedOn } from '../../core/approval/approvalRecord.ts';
+import { expiryOf } from '../../core/approval/approvalVerdict.ts';
 import { refKey } from '../../core/kube/names.ts';
 import type { Action } from './action.ts';
 import { offer } from './offer.ts';
 
-/** The actions, with a withdrawal for each version that the user has approved. `user`: undefined if unknown. */
-export function withOwnApprovals(actions: readonly Action[], user: string | undefined): Action[] {
+/**
+ * The actions, with a withdrawal for each version that the user has approved; an approval that has expired can be given
+ * again. `user`: undefined if unknown.
+ */
+export function withOwnApprovals(actions: readonly Action[], user: string | undefined, now: EpochMs): Action[] {
   return actions.flatMap((action) =>
-    user !== undefined && isApprovedBy(action, user) ? withdrawalOf(action) : [action],
+    user !== undefined && isApprovedBy(action, user, now) ? withdrawalOf(action) : [action],
   );
 }
 
-function isApprovedBy({ request: { type, object, version, rollout }, found }: Action, user: string): boolean {
+function isApprovedBy(
+  { request: { type, object, version, rollout }, found }: Action,
+  user: string,
+  now: EpochMs,
+): boolean {
   if (type !== 'approve') return false;
   const { given } = recordedOn(found, APPROVAL_KEYS[object.kind === 'Gate' ? 'Gate' : 'RolloutGate']);
   const of = rollout && refKey(rollout);
+  const rule = (found as Approvable | undefined)?.spec?.approvals;
   return given.some(
     (approval) =>
       approval.by === user &&
+      ((rule && expiryOf(approval, rule)) ?? Number.POSITIVE_INFINITY) > now &&
       approval.version === version &&
       (of === undefined || approval.rollout === undefined || approval.rollout === of),
   );

@@ -38,7 +38,7 @@ export function ApplicationPage({ id }: { id: string }) {
 }
 
 function Application({ data: given }: { data: ApplicationPageData }) {
-  const data = { ...given, actions: withOwnApprovals(given.actions, hello.value?.user) };
+  const data = { ...given, actions: withOwnApprovals(given.actions, hello.value?.user, Date.now()) };
   const { application, actions, rights, releases } = data;
   const { namespace, name, state, title, description, pinned, labels, history } = application;
   const versions = () => new Set([...releases.map(({ tag }) => tag), ...history.map(({ version }) => version.tag)]);

@@ -37,7 +37,7 @@ export function ObjectPage({ kind, id }: { kind: string; id: string }) {
 /** `gate`: set if the object is a Gate in the stream. */
 function One({ data, gate }: { data: ObjectPageData; gate: GateView | undefined }) {
   const { object, headline, state, causes, next, unread, details, yaml, rights, approvals } = data;
-  const actions = withOwnApprovals(data.actions, hello.value?.user);
+  const actions = withOwnApprovals(data.actions, hello.value?.user, Date.now());
   const look = gate ? gateLook(gate) : explainedLook(object.kind, state);
   const crumbs: [string, string?][] =
     object.kind === 'Gate'

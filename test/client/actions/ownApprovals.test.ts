@@ -13,7 +13,8 @@ function approve(kind: 'RolloutGate' | 'Gate', rollout?: ActionRequest['rollout'
   const key = kind === 'Gate' ? 'gate.fluxcd.io/approvals' : 'rollout.kuberik.com/approvals';
   const given = [{ version: '1.2.0', by: 'alice', at: NOW, ...(kind === 'Gate' && { rollout: 'shop/web' }) }];
   const annotations = { [key]: formatApprovals({ given, changes: [] })! };
-  const found = { apiVersion: 'v1', kind, metadata: { namespace: 'shop', name: 'qa', annotations }, spec: {} };
+  const spec = { approvals: { required: 1, expireAfter: '1h' } };
+  const found = { apiVersion: 'v1', kind, metadata: { namespace: 'shop', name: 'qa', annotations }, spec };
   const request: ActionRequest = {
     type: 'approve',
     object: { kind, namespace: 'shop', name: 'qa' },
@@ -27,16 +28,17 @@ it.each([
   ['at a RolloutGate', approve('RolloutGate')],
   ['at a Gate, of this Rollout', approve('Gate', WEB)],
 ])('%s', (_, action) => {
-  const [mine] = withOwnApprovals([action], 'alice');
+  const [mine] = withOwnApprovals([action], 'alice', NOW);
   expect(mine).toMatchObject({ label: 'Withdraw your approval of 1.2.0 at qa', step: 'qa' });
   expect(mine!.request).toEqual({ ...action.request, type: 'withdraw' });
   expect(mine).not.toHaveProperty('primary');
-  expect(withOwnApprovals([action], 'bob')).toEqual([action]);
-  expect(withOwnApprovals([action], undefined)).toEqual([action]);
+  expect(withOwnApprovals([action], 'bob', NOW)).toEqual([action]);
+  expect(withOwnApprovals([action], undefined, NOW)).toEqual([action]);
+  expect(withOwnApprovals([action], 'alice', NOW + 3_600_000), 'after it has expired').toEqual([action]);
 });
 
 it('not of another Rollout, and nothing but approvals', () => {
   const other = approve('Gate', { ...WEB, name: 'other' });
   const open = offer({ type: 'open', object: { kind: 'Gate', ...WEB } })[0]!;
-  expect(withOwnApprovals([other, open], 'alice')).toEqual([other, open]);
+  expect(withOwnApprovals([other, open], 'alice', NOW)).toEqual([other, open]);
 });
