@@ -36,10 +36,7 @@ export interface GateResult {
   closure?: string | undefined;
   /** The request that closed it, if one did. */
   closedBy?: GateRequest | undefined;
-  /**
-   * The time at which the Gate opens by itself; undefined if the next change is only the end of an opening for one
-   * version.
-   */
+  /** The time at which the Gate opens by itself; undefined if it is open, or opens for another version only. */
   opensAt?: EpochMs | undefined;
   /** The request that opened it, if one did. */
   openedBy?: GateRequest | undefined;
@@ -82,8 +79,9 @@ function gateResult(
     const message = `Gate '${key}' does not exist and counts as closed: create it, or remove the reference`;
     return { key, ref, isOpen: false, message, closure: ABSENCE };
   }
-  const { opened, openFor, message, until, closure, cause, opensByRequest } = evaluateGate(gate, now);
-  const isOpen = opened || (openFor !== undefined && next !== undefined && opensFor(openFor, next));
+  const { opened, openFor, message, until, closure, cause, opensByRequest, next: then } = evaluateGate(gate, now);
+  const isFor = (version: string | undefined) => version !== undefined && next !== undefined && opensFor(version, next);
+  const isOpen = opened || isFor(openFor);
   const result: GateResult = {
     key,
     ref,
@@ -93,7 +91,7 @@ function gateResult(
     closure,
     openedBy: isOpen && cause?.action === 'open' ? cause : undefined,
     closedBy: !opened && cause?.action === 'close' ? cause : undefined,
-    opensAt: !opened && openFor === undefined ? until : undefined,
+    opensAt: !isOpen && (then?.opened || isFor(then?.for)) ? until : undefined,
     opensByRequest,
   };
   return opened || !next ? result : openedByApprovals(result, gate, next, now);

@@ -16,6 +16,8 @@ export interface GateEvaluation {
   message: string;
   /** The next instant at which `opened` or `openFor` changes by itself. */
   until?: EpochMs | undefined;
+  /** The state from `until` on. */
+  next?: GateState | undefined;
   /** Identifies the closure: see closureOf. */
   closure?: string | undefined;
   resetToDefaultAt?: EpochMs | undefined;
@@ -43,15 +45,17 @@ export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
   const { timeline, problems } = timelineOf(gate, now);
   const state = stateAt(timeline, now);
   const until = nextChange(timeline, now);
+  const next = until === undefined ? undefined : stateAt(timeline, until);
   const { current, planned } = timeline.requests;
   // Infinity: only the opposite request ends the effect of the current one.
   const reset = current && overrideOf(timeline, current).to;
   const cause = isCause(state, reset, current) ? current : undefined;
   return {
     opened: state.opened,
-    message: messageOf(state, cause, until),
+    message: messageOf(state, cause, until, next),
     openFor: state.for,
     until,
+    next,
     closure: state.opened ? undefined : closureOf(timeline, now),
     request: current,
     resetToDefaultAt: Number.isFinite(reset) ? reset : undefined,
@@ -98,12 +102,20 @@ function isCause(state: GateState, reset: EpochMs | undefined, request: GateRequ
   return request !== undefined && reset === request.at && (request.action === 'open') === state.opened;
 }
 
-function messageOf(state: GateState, cause: GateRequest | undefined, until?: EpochMs): string {
+function messageOf(
+  state: GateState,
+  cause: GateRequest | undefined,
+  until: EpochMs | undefined,
+  next: GateState | undefined,
+): string {
   if (state.for) {
     const end = until === undefined ? '' : `, until ${formatTime(until)}`;
     return `Gate opened for version '${state.for}' only${end}`;
   }
-  if (until !== undefined) return `Gate scheduled for ${state.opened ? 'closing' : 'opening'} at ${formatTime(until)}`;
+  if (until !== undefined) {
+    const change = next?.for ? `opening for version '${next.for}' only` : state.opened ? 'closing' : 'opening';
+    return `Gate scheduled for ${change} at ${formatTime(until)}`;
+  }
   if (state.cause === 'schedule') return `Gate ${state.opened ? 'opened' : 'closed'} by schedule`;
   if (cause) return `Gate ${state.opened ? 'open' : 'close'} requested`;
   return `Gate ${state.opened ? 'opened' : 'closed'} by default`;

@@ -27,6 +27,7 @@ describe('the samples of the RFC', () => {
         const {
           request: _,
           opensByRequest: __,
+          next: ___,
           ...shown
         } = evaluated({ ...sample, metadata: { ...sample.metadata, annotations } }, step.at);
         expect(shown, step.at).toEqual(step.expect);
