@@ -1,6 +1,6 @@
 /**
  * The problems of a Gate: fields that don't parse or compile. Admission denies them; evaluation ignores those that were
- * stored nevertheless. Also the Warnings about an allowed Gate.
+ * stored nevertheless.
  */
 import { OPEN_FOR } from '../../api/annotations.ts';
 import type { Gate } from '../../api/types.ts';
