@@ -65,6 +65,7 @@ export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, no
     ...scheduleWarnings(gate.spec.schedule?.rules ?? []),
     ...endedClosureWarnings(gate, old, now),
     ...overriddenDefaultWarnings(gate, old, now),
+    ...narrowedWarnings(gate, old, now),
   ];
 }
 
@@ -81,6 +82,13 @@ function endedClosureWarnings(gate: Gate, old: Gate | undefined, now: EpochMs): 
   if (!hadNoEnd || openFor === undefined || resetToDefaultAt === undefined) return [];
   const end = formatTime(resetToDefaultAt);
   return [`at ${end} the schedule decides again and the Gate may open. To keep it closed, close it after that`];
+}
+
+/** The Warning about an opening for one version that closes an open Gate for all others. */
+function narrowedWarnings(gate: Gate, old: Gate | undefined, now: EpochMs): string[] {
+  const { openFor } = evaluateGate(gate, now);
+  if (!old || openFor === undefined || !evaluateGate(old, now).opened) return [];
+  return [`closes the open Gate for everything but ${openFor}; to keep it open, remove ${OPEN_FOR}`];
 }
 
 /** The Warning about another default that a request, which counts before it, keeps from taking effect. */

@@ -84,6 +84,10 @@ export function openGate(gate: Gate, { reason, at, version }: Opening, now: Epoc
   if (at === undefined && version === undefined && opened && !planned) {
     return noChange(`${titleOf(gate)} is open already.`);
   }
+  // Open for one version, an open Gate would be closed for all others.
+  if (at === undefined && version !== undefined && opened && !gate.spec.approvals) {
+    return noChange(`${titleOf(gate)} is open already, for every version.`);
+  }
   if (at === undefined && version !== undefined && !opened && openFor === version) {
     return noChange(`${titleOf(gate)} is open for ${version} already.`);
   }

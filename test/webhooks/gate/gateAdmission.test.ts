@@ -139,16 +139,22 @@ it.each([
   expect(answer).toMatchObject({ allowed: true, warnings: [] });
 });
 
-describe('an opening for one version after a closure without an end', () => {
+describe('an opening for one version', () => {
   const schedule = { timezone: 'UTC', action: 'Close', rules: [{ name: 'friday', daysOfWeek: ['Friday'] }] } as const;
   const ends =
     'at 2026-01-09T00:00:00Z the schedule decides again and the Gate may open. To keep it closed, close it after that';
+  const closes = `closes the open Gate for everything but shop/web:1.2.0; to keep it open, remove ${FOR}`;
 
   it.each<[title: string, spec: object, closed: boolean, warnings: string[]]>([
-    ['of a Gate with a schedule gets a Warning when that ends', { schedule }, true, [ends]],
-    ['of a Gate without a schedule does not end it', {}, true, []],
-    ['of a Gate with a window ends by that, as the closure does', { schedule, window: '1h' }, true, []],
-    ['of a Gate that is not closed ends none', { schedule }, false, []],
+    ['after a closure, at a Gate with a schedule, gets a Warning when that ends', { schedule }, true, [ends]],
+    ['after a closure, at a Gate without a schedule, does not end it', {}, true, []],
+    [
+      'at a Gate whose closure has ended gets a Warning that it closes again',
+      { schedule, window: '1h' },
+      true,
+      [closes],
+    ],
+    ['at an open Gate gets a Warning that it closes', { schedule }, false, [closes]],
   ])('%s', async (_, more, isClosed, warnings) => {
     const spec = { default: 'opened', ...more } as Gate['spec'];
     const old = await stored(spec, [{ at: day('10:00:00'), annotate: isClosed ? { [CLOSE]: day('10:00:00') } : {} }]);

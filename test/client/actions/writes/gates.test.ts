@@ -131,6 +131,9 @@ describe('opening a Gate', () => {
 
   it('that is open is nothing', () => {
     expect(why(openGate(gate(), {}, NOW))).toBe('Gate shop/incident is open already.');
+    expect(why(openGate(gate(), { version: '1.2.0' }, NOW))).toBe(
+      'Gate shop/incident is open already, for every version.',
+    );
   });
 
   it.each([
