@@ -221,11 +221,8 @@ function failedRelease(object: AnyObject, context: HealthContext): FailedAttempt
     return { reason: cause.reason, message: `${cause.message} (${reason}: ${message})`, at, mayPass: false };
   }
   const began = failedReleaseBegan(object);
-  if (ready.status === 'False' && FAILED_HELM_RELEASE.includes(reason)) {
-    const leftNoRelease = NOT_RELEASED.includes(reason) && began === undefined;
-    // By default Helm has no retries, and stops at the first failure.
-    return { reason, message, at, mayPass: leftNoRelease && stalledOf(object) === undefined };
-  }
+  if (ready.status === 'False' && FAILED_HELM_RELEASE.includes(reason))
+    return { reason, message, at, mayPass: NOT_RELEASED.includes(reason) && began === undefined };
   if (!cause || began === undefined || began <= (context.cutoff ?? 0)) return undefined;
   return { reason: cause.reason, message: cause.message, at, mayPass: false };
 }
