@@ -286,9 +286,10 @@ function observedRevision(
   const notReached = ownOld ?? ofSource ?? whyReadyIsOld(kustomization);
   const behind = notReached ?? whyNotAttempted(kustomization, artifact);
   const notBegun = behind ?? whyOldAttempt(kustomization as FluxObject, context);
-  const starts = attemptsSince(kustomization as FluxObject, context);
+  const starts = attemptsSince(kustomization as FluxObject, context, source);
   // The spec has the version, and with many commits the newest one may never be attempted.
-  const hasAttempts = notReached === undefined && hasVersionInSpec(kustomization as FluxObject) && starts.length > 0;
+  const isInSpec = hasVersionInSpec(kustomization as FluxObject, source);
+  const hasAttempts = notReached === undefined && isInSpec && starts.length > 0;
   if (notBegun !== undefined && !hasAttempts) {
     const isFirst = (ownOld ?? sourceOld) === undefined && neverSucceeded(kustomization);
     const failuresCountFrom = isFirst ? 0 : Number.POSITIVE_INFINITY;
@@ -296,7 +297,7 @@ function observedRevision(
     const waitsForTime = ofSource !== undefined || (behind === undefined && ready?.reason === BUILD_FAILED);
     return { waiting: notBegun, hasBegun: false, failuresCountFrom, waitsForTime };
   }
-  const failedAttempt = failedAttemptOf(kustomization as FluxObject, context);
+  const failedAttempt = failedAttemptOf(kustomization as FluxObject, context, source);
   const applying =
     artifact !== undefined && applied !== artifact
       ? `revision ${artifact} is being applied, ${applied ?? 'nothing'} was applied before`

@@ -38,14 +38,21 @@ export interface FailedAttempt {
   mayPass: boolean;
 }
 
-/** The last attempt of Flux at the object's present version, if it has failed; undefined for kinds of others. */
-export function failedAttemptOf(object: AnyObject, context: HealthContext): FailedAttempt | undefined {
+/**
+ * The last attempt of Flux at the object's present version, if it has failed; undefined for kinds of others.
+ * @param source the source of a Kustomization, if it is known
+ */
+export function failedAttemptOf(
+  object: AnyObject,
+  context: HealthContext,
+  source?: AnyObject,
+): FailedAttempt | undefined {
   if (isKind(object, KINDS.HelmRelease)) return failedRelease(object, context);
   if (!isKind(object, KINDS.Kustomization)) return undefined;
   const ready = readyOf(object);
   if (ready === undefined || ready.status === 'True' || !isOfGeneration(object, ready)) return undefined;
   const isFailed = ready.status === 'False' && [BUILD_FAILED, ...IN_HISTORY].includes(ready.reason);
-  if (!isFailed) return failureInHistory(object, context);
+  if (!isFailed) return failureInHistory(object, context, source);
   return whyOldAttempt(object, context) === undefined ? failureOf(ready, context) : undefined;
 }
 
@@ -96,30 +103,43 @@ function finishedAttempts(kustomization: AnyObject): FinishedAttempt[] {
   });
 }
 
-/** Whether the object's spec has the deployed version: then each revision of its source has it. */
-export function hasVersionInSpec({ metadata }: AnyObject): boolean {
-  return metadata.annotations?.[DEPLOYED] !== undefined;
+/**
+ * Whether the Kustomization's spec alone has the deployed versions: then an attempt at any revision of its source has
+ * them. If a Rollout sets the version of the source too, only attempts at that revision have it.
+ */
+export function hasVersionInSpec(kustomization: AnyObject, source: AnyObject | undefined): boolean {
+  const isDeployed = ({ metadata }: AnyObject) => metadata.annotations?.[DEPLOYED] !== undefined;
+  const mayHaveVersion = stringAt(kustomization, ['spec', 'sourceRef', 'kind']) === 'OCIRepository';
+  return isDeployed(kustomization) && !(source ? isDeployed(source) : mayHaveVersion);
 }
 
 /**
  * The starts of attempts since the deployment at the deployed version, according to the history. Those at the spec
  * before had another version, as while a Gate held the deployment.
  */
-export function attemptsSince(kustomization: AnyObject, { cutoff = 0 }: HealthContext): EpochMs[] {
+export function attemptsSince(
+  kustomization: AnyObject,
+  { cutoff = 0 }: HealthContext,
+  source: AnyObject | undefined,
+): EpochMs[] {
   const isSpecNew = numberAt(kustomization, ['status', 'observedGeneration']) !== kustomization.metadata.generation;
   const changed = (isSpecNew ? lastSpecChange(kustomization) : undefined) ?? 0;
   const attempted = stringAt(kustomization, ['status', 'lastAttemptedRevision']);
   return finishedAttempts(kustomization)
-    .filter(({ revision }) => revision === attempted || hasVersionInSpec(kustomization))
+    .filter(({ revision }) => revision === attempted || hasVersionInSpec(kustomization, source))
     .flatMap(({ first, began }) => [first, began])
     .filter((at) => at > cutoff && at >= changed);
 }
 
 /** The newest attempt in the history, if it has failed, and began after the deployment. */
-function failureInHistory(kustomization: AnyObject, context: HealthContext): FailedAttempt | undefined {
+function failureInHistory(
+  kustomization: AnyObject,
+  context: HealthContext,
+  source: AnyObject | undefined,
+): FailedAttempt | undefined {
   const [last] = finishedAttempts(kustomization);
   if (!last || !IN_HISTORY.includes(last.result)) return undefined;
-  if (!attemptsSince(kustomization, context).includes(last.began)) return undefined;
+  if (!attemptsSince(kustomization, context, source).includes(last.began)) return undefined;
   const { result: reason, began, ended: at } = last;
   const message = `Flux's attempt from ${formatTime(began)} to ${formatTime(at)}`;
   return { reason, message, at, mayPass: mayPass(reason, context) };

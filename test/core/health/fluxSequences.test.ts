@@ -39,6 +39,8 @@ interface Sequence {
   name: string;
   /** Whether the spec has the deployed version; true by default. */
   inSpec?: boolean;
+  /** Whether another Rollout sets the version of the source, an OCIRepository. */
+  sourceIsSet?: boolean;
   /** The spec of the HelmRelease. */
   spec?: Record<string, unknown>;
   steps: Step[];
@@ -77,10 +79,20 @@ const releaseOf = (text: string) => {
   return { status, lastDeployed: at(began), chartVersion, configDigest, testHooks: { test: { phase } } };
 };
 
+function sourceAfter({ sourceIsSet }: Sequence, { source }: Step): FluxObject {
+  const kind = sourceIsSet ? 'OCIRepository' : 'GitRepository';
+  const annotations = sourceIsSet ? { 'rollout.kuberik.com/deployed': 'lib=1/2.0.0/u2' } : {};
+  const status = { artifact: { revision: source } };
+  return kubeObject('source.toolkit.fluxcd.io/v1', kind, 'demo/web', {
+    metadata: { annotations },
+    status,
+  }) as FluxObject;
+}
+
 /** The object after all writes up to this one. */
 function objectAfter(
   kind: 'HelmRelease' | 'Kustomization',
-  { inSpec = true, spec = {} }: Sequence,
+  { inSpec = true, sourceIsSet, spec = {} }: Sequence,
   steps: Step[],
 ): KubeObject<any, any> {
   const all = Object.assign({}, ...steps) as Step;
@@ -89,7 +101,7 @@ function objectAfter(
   const managedFields = [{ operation: 'Update', time: at(all.changed ?? '12:00:00') }];
   return objectOf(kind, 'demo/web', {
     metadata: { generation: 2, annotations, managedFields },
-    spec: isHelm ? spec : { sourceRef: { kind: 'GitRepository', name: 'web' } },
+    spec: isHelm ? spec : { sourceRef: { kind: sourceIsSet ? 'OCIRepository' : 'GitRepository', name: 'web' } },
     status: {
       observedGeneration: all.observed ?? 1,
       conditions: steps.reduce(conditionsAfter, []),
@@ -113,7 +125,12 @@ const APPLIER = objectOf('Kustomization', 'demo/all', {
   },
 } as never);
 
-function evaluate(object: KubeObject<any, any>, isOwn: boolean, step: Step, before: HealthStatus): HealthStatus {
+function evaluate(
+  object: KubeObject<any, any>,
+  source: FluxObject | undefined,
+  step: Step,
+  before: HealthStatus,
+): HealthStatus {
   const now = ms(step.evaluated ?? step.at);
   const until = healthyUntil(before, now);
   const context = healthContext({
@@ -122,13 +139,10 @@ function evaluate(object: KubeObject<any, any>, isOwn: boolean, step: Step, befo
     healthyUntil: until,
     firstFailures: firstFailuresOf(before),
   });
-  const source = kubeObject('source.toolkit.fluxcd.io/v1', 'GitRepository', 'demo/web', {
-    status: { artifact: { revision: step.source } },
-  });
-  const kustomization = (isOwn ? object : APPLIER) as Kustomization;
-  const own = ownHealth({ kustomization, source: isOwn ? (source as FluxObject) : undefined, rollouts: [] }, context);
+  const kustomization = (source ? object : APPLIER) as Kustomization;
+  const own = ownHealth({ kustomization, source, rollouts: [] }, context);
   const { apiVersion, kind } = object;
-  const seen = isOwn ? good : { apiVersion, kind, namespace: 'demo', name: 'web', object };
+  const seen = source ? good : { apiVersion, kind, namespace: 'demo', name: 'web', object };
   const observed = own.inventory.resources.length > 0 ? [seen] : [];
   return statusAfter(
     before,
@@ -144,7 +158,8 @@ describe.each(Object.entries(SEQUENCES))('%s', (title, sequences) => {
     for (const [i, { at: time }] of sequence.steps.entries()) {
       const steps = sequence.steps.slice(0, i + 1);
       const step = Object.assign({}, ...steps, sequence.steps[i], { evaluated: sequence.steps[i]!.evaluated }) as Step;
-      status = evaluate(objectAfter(kind, sequence, steps), title === 'kustomize-controller', step, status);
+      const source = title === 'kustomize-controller' ? sourceAfter(sequence, step) : undefined;
+      status = evaluate(objectAfter(kind, sequence, steps), source, step, status);
       const { health, error, since, steady } = sequence.steps[i]!;
       expect({ time, health: status.status, message: status.message }).toMatchObject({ time, health });
       if (error) expect({ time, error: status.lastErrorTime }).toEqual({ time, error: at(error) });
