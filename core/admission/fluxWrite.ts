@@ -170,9 +170,7 @@ function revertOrDeny(write: FluxWrite & { oldObject: FluxObject; closed: Closed
   const outcome = decideBehindClosedGate({ ...write, object, beginsHold: begins });
   if (outcome.is === 'denied') {
     const text = `${subjectOf(oldObject)} cannot be changed (${outcome.paths})`;
-    const field = managedFieldsOf(oldObject).fields.find(
-      (each) => readManagedField(object, each) !== readManagedField(oldObject, each),
-    );
+    const [field] = changedFields(object, oldObject);
     const todo = field
       ? managedFieldTodo(oldObject, field, readManagedField(object, field))
       : { text: bypassText(bypass, 'write', closed) };
@@ -200,12 +198,16 @@ function beginsHold({ oldObject, context, isByDecorator }: FluxWrite & { oldObje
 
 /** The object with its managed fields as they are stored. */
 function withStoredFields(object: FluxObject, oldObject: FluxObject): FluxObject {
-  const changed = managedFieldsOf(oldObject).fields.filter(
-    (field) => readManagedField(object, field) !== readManagedField(oldObject, field),
-  );
   return writeManagedFields(
     object,
-    changed.map((field) => [field, readManagedField(oldObject, field)]),
+    changedFields(object, oldObject).map((field) => [field, readManagedField(oldObject, field)]),
+  );
+}
+
+/** The managed fields of the stored object to which the write gives other values. */
+function changedFields(object: FluxObject, oldObject: FluxObject): ManagedField[] {
+  return managedFieldsOf(oldObject).fields.filter(
+    (field) => readManagedField(object, field) !== readManagedField(oldObject, field),
   );
 }
 
