@@ -17,6 +17,7 @@ import { createAccessReviewer, withCachedAnswers } from './server/cluster/access
 import { createClockCheck } from './server/cluster/clockCheck.ts';
 import { createReader } from './server/cluster/clusterReader.ts';
 import { resourcePath } from './server/cluster/paths.ts';
+import { createSharedReads } from './server/cluster/sharedReads.ts';
 import { createTransport, loadKubeConfig, type Transport } from './server/cluster/transport.ts';
 import { type Config, ENVIRONMENT, readConfig } from './server/config.ts';
 import { createDecisionLog, loggedEvents } from './server/decisionLog.ts';
@@ -35,7 +36,6 @@ import { createMeasurements } from './server/prometheus/measurements.ts';
 import { createMetadataCache } from './server/registry/cache.ts';
 import { registrySockets } from './server/registry/sockets.ts';
 import { createMetrics, type ServedMetrics } from './server/servedMetrics.ts';
-import { createSharedReads } from './server/sharedReads.ts';
 import { FAILS_OPEN, OF_METACONTROLLER, webhookRoutes } from './webhooks/index.ts';
 
 const USAGE = `Usage: node main.ts

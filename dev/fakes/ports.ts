@@ -12,7 +12,7 @@ import type {
   StoredFact,
   WebhookCall,
 } from '../../api/ports.ts';
-import { createSharedReads } from '../../server/sharedReads.ts';
+import { createSharedReads } from '../../server/cluster/sharedReads.ts';
 import { matching } from './selectors.ts';
 
 type AnyObject = KubeObject<any, any>;

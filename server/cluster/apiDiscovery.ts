@@ -1,7 +1,8 @@
 /** The resources that the API server serves, cached for a short while. */
-import { createSharedReads } from '../sharedReads.ts';
+
 import { isApiError } from './apiError.ts';
 import { versionPath } from './paths.ts';
+import { createSharedReads } from './sharedReads.ts';
 import type { Transport } from './transport.ts';
 
 const MAX_AGE_MS = 30_000;

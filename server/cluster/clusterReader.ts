@@ -2,11 +2,11 @@
 import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
 import { LIST_BYTES, memoryLimit } from '../../core/collection/memoryLimit.ts';
-import { createSharedReads } from '../sharedReads.ts';
 import { createDiscovery } from './apiDiscovery.ts';
 import { isApiError, tooLarge } from './apiError.ts';
 import { listPages } from './listPages.ts';
 import { isSegment, resourcePath } from './paths.ts';
+import { createSharedReads } from './sharedReads.ts';
 import type { Transport } from './transport.ts';
 
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';

@@ -4,7 +4,7 @@ import type { Gate, GateStatus } from '../../api/types.ts';
 import { type FakeCluster, fakeCluster, fakeHookCall } from '../../dev/fakes/ports.ts';
 import { composing } from '../../dev/fakes/requests.ts';
 import { gateHook } from '../../hooks/gateHook.ts';
-import { createSharedReads } from '../../server/sharedReads.ts';
+import { createSharedReads } from '../../server/cluster/sharedReads.ts';
 import { gate } from '../core/gate/gate.ts';
 import { namespaceOf, objectOf } from '../support/objects.ts';
 

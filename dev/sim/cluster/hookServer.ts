@@ -6,9 +6,9 @@ import { createAccessReviewer, withCachedAnswers } from '../../../server/cluster
 import { ApiError } from '../../../server/cluster/apiError.ts';
 import { createReader } from '../../../server/cluster/clusterReader.ts';
 import type { Request } from '../../../server/cluster/connection.ts';
+import { createSharedReads } from '../../../server/cluster/sharedReads.ts';
 import type { Transport } from '../../../server/cluster/transport.ts';
 import { createConfirmedEvents } from '../../../server/events/confirmed.ts';
-import { createSharedReads } from '../../../server/sharedReads.ts';
 import { webhookRoutes } from '../../../webhooks/index.ts';
 import type { Access } from '../../client/kubeconfig.ts';
 import { send } from '../../client/send.ts';

@@ -11,7 +11,7 @@ import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { controller, decorating } from '../../../dev/fakes/requests.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBindingHook.ts';
 import { fluxHook } from '../../../hooks/flux/fluxHook.ts';
-import { createSharedReads } from '../../../server/sharedReads.ts';
+import { createSharedReads } from '../../../server/cluster/sharedReads.ts';
 import {
   deployment,
   gate,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { AccessReviewer } from '../../../api/ports.ts';
 import { withCachedAnswers } from '../../../server/cluster/access.ts';
-import { createSharedReads } from '../../../server/sharedReads.ts';
+import { createSharedReads } from '../../../server/cluster/sharedReads.ts';
 
 const what = { verb: 'get', group: 'apps', resource: 'deployments', namespace: 'a', name: '' };
 

@@ -6,7 +6,7 @@ import { evaluateGate } from '../../../core/gate/gateTimeline.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { requestOf } from '../../../dev/fakes/requests.ts';
-import { createSharedReads } from '../../../server/sharedReads.ts';
+import { createSharedReads } from '../../../server/cluster/sharedReads.ts';
 import { mutateGate, validateGate } from '../../../webhooks/gate/gateAdmission.ts';
 import { gate } from '../../core/gate/gate.ts';
 import { objectOf } from '../../support/objects.ts';

@@ -1,8 +1,8 @@
 /** The port `SharedReads`: reads that several callers share. */
-import type { SharedReads } from '../api/ports.ts';
-import { memoryBytes } from '../core/collection/memoryLimit.ts';
-import { Lru } from './lru.ts';
-import { createTurns } from './turns.ts';
+import type { SharedReads } from '../../api/ports.ts';
+import { memoryBytes } from '../../core/collection/memoryLimit.ts';
+import { Lru } from '../lru.ts';
+import { createTurns } from '../turns.ts';
 
 const MAX_ANSWERS = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createSharedReads } from '../../server/sharedReads.ts';
+import { createSharedReads } from '../../../server/cluster/sharedReads.ts';
 
 function countedReads() {
   let now = 0;
