@@ -1,4 +1,4 @@
-/** What is closed of the Gates that something requires, in memory, in stored lists and in words. */
+/** The closed Gates among those that something requires, and an exceeded limit: in memory, stored, and in words. */
 import type { FluxBindingStatus } from '../../api/types.ts';
 import { refKey } from '../kube/names.ts';
 import type { CommandLine } from '../text/commands.ts';
@@ -14,13 +14,13 @@ export interface ClosedGates {
   limit?: Limit | undefined;
 }
 
-/** What is closed of these Gates; undefined if all are open and no limit is exceeded. */
+/** The closed ones of these Gates, with the limit; undefined if all are open and no limit is exceeded. */
 export function closedOf(gates: readonly GateResult[], limit?: Limit): ClosedGates | undefined {
   const closed = gates.filter(({ isOpen }) => !isOpen);
   return limit || closed.length > 0 ? { gates: closed, limit } : undefined;
 }
 
-/** What a FluxBinding reports as closed. */
+/** The Gates that a FluxBinding reports as closed, with the limit. */
 export function reportedClosed(entries: FluxBindingStatus['gates']): ClosedGates | undefined {
   const { refs, limit } = requiredIn((entries ?? []).filter(({ opened }) => !opened));
   const gates = refs.map(({ namespace, name, message = '', closure }) => {
@@ -30,7 +30,7 @@ export function reportedClosed(entries: FluxBindingStatus['gates']): ClosedGates
   return closedOf(gates, limit);
 }
 
-/** What is closed in any of these, each Gate once. Of several limits one counts, always the same. */
+/** The closed Gates of all of these, each once. Of several limits one counts, always the same. */
 export function unionOfClosed(all: readonly (ClosedGates | undefined)[]): ClosedGates | undefined {
   const found = all.flatMap((each) => each ?? []);
   const known = new Set<string>();
@@ -38,7 +38,7 @@ export function unionOfClosed(all: readonly (ClosedGates | undefined)[]): Closed
   return closedOf(gates, found.flatMap(({ limit }) => limit ?? []).sort()[0]);
 }
 
-/** What is closed and passes the test. */
+/** The closed Gates, and the limit, whose closures pass the test. */
 export function closedWhere(
   closed: ClosedGates | undefined,
   test: (closure: string) => boolean,
@@ -77,7 +77,7 @@ export function closureKey({ key, closure }: Pick<GateResult, 'key' | 'closure'>
 
 // The texts.
 
-/** What is closed, with the causes: `Gate 'shop/freeze' is closed (Gate close requested, closed by alice)`. */
+/** The closed Gates with their causes: `Gate 'shop/freeze' is closed (Gate close requested, closed by alice)`. */
 export function closedText(closed: ClosedGates): string {
   return mapClosed(closed, String, closedGateText).join('; ');
 }

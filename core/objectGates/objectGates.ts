@@ -53,7 +53,7 @@ export interface RequiredByObject extends RequiredGates {
 export interface ObjectGates extends RequiredByObject {
   /** Beyond a limit, none. */
   all: GateResult[];
-  /** What is closed; undefined if nothing is. A problem suspends the object too, but allows every write. */
+  /** The closed Gates; undefined if there are none. A problem suspends the object too, but allows every write. */
   closed: ClosedGates | undefined;
 }
 

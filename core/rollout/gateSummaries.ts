@@ -128,7 +128,7 @@ function closedSummaries({ observed, state, now }: RolloutContext, evaluation: E
   ];
 }
 
-/** What is closed and blocks the version that waits; if none waits, what would block any. */
+/** The closed Gates that block the version that waits; if none waits, those that would block any. */
 function closedGates(
   { rollout, requiredGates, gates }: Observed,
   { choice, versionGates }: Evaluation,

@@ -47,7 +47,7 @@ function isHeld(binding: FluxBinding, rollout: Rollout, now: EpochMs): boolean {
   return state === 'closed' || state === 'opening';
 }
 
-/** What is closed and holds the newest deployment while it rolls out. */
+/** The closed Gates that hold the newest deployment while it rolls out. */
 export function gatesThatHold(
   head: HistoryEntry | undefined,
   bound: readonly FluxBinding[],

@@ -51,9 +51,9 @@ export function gatesOfRollouts(
 
 /** The Gates that a deployment of one version requires. */
 export interface VersionGates {
-  /** What is closed and blocks the version. */
+  /** The closed Gates that block the version. */
   closed: ClosedGates | undefined;
-  /** What is closed and may be bypassed by the version. */
+  /** The closed Gates that the version may bypass. */
   bypassed: ClosedGates | undefined;
   /** The requests and approvals that opened the other Gates. */
   permissions: StoredPermission[];
