@@ -24,9 +24,10 @@ export async function compare(ref: string, pairs: number): Promise<number> {
     installInto(other);
     const found = { ours: [] as Figure[][], theirs: [] as Figure[][] };
     for (let pair = 1; pair <= pairs; pair++) {
-      logToStderr(`Pair ${pair} of ${pairs}: ours, then ${ref}`);
-      found.ours.push(await figuresOf(REPOSITORY));
-      found.theirs.push(await figuresOf(other));
+      // Each begins in turn, because a machine that has just been idle may be slower or faster.
+      const turns = pair % 2 === 1 ? (['ours', 'theirs'] as const) : (['theirs', 'ours'] as const);
+      logToStderr(`Pair ${pair} of ${pairs}: ${turns[0] === 'ours' ? `ours, then ${ref}` : `${ref}, then ours`}`);
+      for (const turn of turns) found[turn].push(await figuresOf(turn === 'ours' ? REPOSITORY : other));
     }
     process.stdout.write(asTable(ref, found.ours, found.theirs));
     return 0;
