@@ -168,15 +168,15 @@ function consentMetadata({
 // Health that is evaluated live.
 
 /**
- * The HealthChecks that the Rollout watches, from live reads. A report may not have reached Metacontroller's cache, and
- * a deployment, its apply and the outcome of its bake cannot be undone.
+ * The HealthChecks that the Rollout watches, from live reads; undefined if it watches none. A report may not have reached
+ * Metacontroller's cache, and a deployment, its apply and the outcome of its bake cannot be undone.
  */
 export async function readChecks(
-  { rollout, healthChecks, unconsentingChecks, problems }: Observed,
+  { rollout, problems }: Observed,
   call: HookCall,
-): Promise<Pick<Observed, 'healthChecks' | 'unconsentingChecks' | 'problems'>> {
+): Promise<Pick<Observed, 'healthChecks' | 'unconsentingChecks' | 'problems'> | undefined> {
   const [rule] = healthCheckRule(rollout);
-  if (!rule) return { healthChecks, unconsentingChecks, problems };
+  if (!rule) return undefined;
   const labelSelector = toSelectorString(rule.labelSelector);
   const own = await call.cluster.list<HealthCheck>({ ...rule, labelSelector, atMost: LIMITS.watchedHealthChecks + 1 });
   const watched = await watchedChecks(rollout, own, call);

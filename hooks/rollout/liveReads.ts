@@ -36,23 +36,25 @@ import { readChecks, withPresentHealth, withRestingChecks } from './healthReads.
 /**
  * Reads live what shows that a version is applied and healthy: the HealthChecks; for the need `bindings` the
  * FluxBindings; and for `health` the health now, which may differ from the stored reports, and the ImagePolicy.
+ * Resolves to undefined if there is nothing to read.
  */
 export async function readProof(
   observed: Observed,
   needs: ReadonlySet<Need>,
   call: HookCall,
-): Promise<Partial<Observed>> {
+): Promise<Partial<Observed> | undefined> {
   const { rollout } = observed;
   const [checks, bindings] = await Promise.all([
     readChecks(observed, call),
-    needs.has('bindings') ? readBindingsAfterApply(rollout, call) : observed.bindings,
+    needs.has('bindings') ? readBindingsAfterApply(rollout, call) : undefined,
   ]);
-  if (!needs.has('health')) return { ...checks, bindings };
+  const read = checks || bindings ? { ...checks, ...(bindings && { bindings }) } : undefined;
+  if (!needs.has('health')) return read;
   const [healthChecks, imagePolicy] = await Promise.all([
-    withPresentHealth(rollout, checks.healthChecks, call),
+    withPresentHealth(rollout, (checks ?? observed).healthChecks, call),
     liveImagePolicy(rollout, call.cluster),
   ]);
-  return { ...checks, bindings, healthChecks, imagePolicy };
+  return { ...read, healthChecks, imagePolicy };
 }
 
 /** Reads live everything that may block a version, except the Gates of objects that were bound a moment ago. */

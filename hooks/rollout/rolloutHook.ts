@@ -71,7 +71,7 @@ async function withLiveProof(draft: Draft, known: ReadonlySet<Need>, call: HookC
   const needs = new Set([...known, ...draft.plan.needs]);
   if (needs.size === known.size) return draft;
   const read = await readProof(draft.observed, needs, call);
-  return withLiveProof(draftOf({ ...draft.observed, ...read }, call), needs, call);
+  return read ? withLiveProof(draftOf({ ...draft.observed, ...read }, call), needs, call) : draft;
 }
 
 /**
