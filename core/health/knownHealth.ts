@@ -16,14 +16,26 @@ type KnownHealth = NonNullable<HistoryEntry['knownHealth']>[number];
 
 type HealthReport = Pick<KnownHealth, 'status' | 'lastChangeTime' | 'lastErrorTime'>;
 
+/** A HealthCheck whose `status` may be its health now instead of its report. */
+export interface PresentCheck extends HealthCheck {
+  /** The report, if `status` isn't. Only a report can be recognized later. */
+  report?: HealthCheck['status'];
+}
+
+function reportOf(check: PresentCheck): NonNullable<HealthCheck['status']> {
+  return ('report' in check ? check.report : check.status) ?? {};
+}
+
 /**
  * The reports of the checks now, for the head of a history; at most `LIMITS.knownHealth` of them, and none that is
  * larger than `LIMITS.knownHealthBytes`.
  * @param before the stored reports: a reset removes an error from a check, and its reporter may write the error again
  */
-export function knownHealth(checks: readonly HealthCheck[], before: readonly KnownHealth[] = []): KnownHealth[] {
+export function knownHealth(checks: readonly PresentCheck[], before: readonly KnownHealth[] = []): KnownHealth[] {
   const errors = new Map(before.map((known) => [checkKey(known), known.lastErrorTime]));
-  const reports = checks.slice(0, LIMITS.knownHealth).map(({ metadata, status = {} }): KnownHealth => {
+  const reports = checks.slice(0, LIMITS.knownHealth).map((check): KnownHealth => {
+    const { metadata } = check;
+    const status = reportOf(check);
     const lastErrorTime = status.lastErrorTime ?? errors.get(checkKey(metadata));
     return {
       name: metadata.name ?? '',

@@ -7,9 +7,9 @@ import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { mayBeWatched } from '../../core/health/consent.ts';
-import { provenVerdict, statusAfter, type Verdict } from '../../core/health/healthStatus.ts';
+import { type HealthStatus, provenVerdict, statusAfter, type Verdict } from '../../core/health/healthStatus.ts';
 import { countedFor } from '../../core/health/job/checkJob.ts';
-import { cutoffsOf } from '../../core/health/knownHealth.ts';
+import { cutoffsOf, type PresentCheck } from '../../core/health/knownHealth.ts';
 import {
   isAtRest,
   longestUnseen,
@@ -218,7 +218,7 @@ export function withPresentHealth(
     const metricCheck = metricCheckOf(healthCheck);
     if (metricCheck) {
       const present = statusWithoutAnswer(healthCheck.status, metricCheck, call.now);
-      return present ? { ...healthCheck, status: present } : healthCheck;
+      return present ? withStatus(healthCheck, present) : healthCheck;
     }
     if (!mayBeOutdated(healthCheck, call.now)) return healthCheck;
     const verdict = await evaluateNow(healthCheck, rollout, call);
@@ -233,8 +233,12 @@ function isOwn(healthCheck: HealthCheck, { metadata }: Rollout): boolean {
   return healthCheck.metadata.namespace === metadata.namespace;
 }
 
-function withVerdict(healthCheck: HealthCheck, verdict: Verdict, { now }: HookCall): HealthCheck {
-  return { ...healthCheck, status: statusAfter(healthCheck.status, verdict, now) };
+function withVerdict(healthCheck: HealthCheck, verdict: Verdict, { now }: HookCall): PresentCheck {
+  return withStatus(healthCheck, statusAfter(healthCheck.status, verdict, now));
+}
+
+function withStatus(healthCheck: PresentCheck, status: HealthStatus): PresentCheck {
+  return { report: healthCheck.status, ...healthCheck, status };
 }
 
 function evaluateNow(healthCheck: HealthCheck, rollout: Rollout, call: HookCall): Promise<Verdict> {

@@ -107,3 +107,14 @@ it('a report of before the deployment is none of the new version, though the cac
     knownHealth: [{ name: 'app', namespace: 'team-a', status: 'Healthy', lastChangeTime: at('11:59:50') }],
   });
 });
+
+it('what is known of a check before a deployment is its stored report, also without a present measurement', async () => {
+  const report = { status: 'Healthy', lastChangeTime: at('11:45:00') };
+  const measurements = [{ time: at('11:45:00'), result: 'InRange' as const, value: '0' }];
+  const check = objectOf('HealthCheck', 'team-a/app', {
+    spec: { class: 'prometheus', prometheus: { provider: 'p', query: 'up', thresholdRange: { max: 1 } } },
+    status: { ...report, message: '', prometheus: { failures: 0, measurements } },
+  });
+  const { id, knownHealth } = await decided(check, check, bakes, { spec: { wantedVersion: '1.1.0' } });
+  expect({ id, knownHealth }).toEqual({ id: 2, knownHealth: [{ name: 'app', namespace: 'team-a', ...report }] });
+});
