@@ -213,9 +213,13 @@ function failedAttemptBegan(
 
 // Attempts of helm-controller. Its history has releases, also those of failed attempts.
 
-/** Conditions that still have a failure after its remediation, when Ready has the remediation's reason. */
+// Conditions that still have a failure after its remediation, when Ready has the remediation's reason.
+const RELEASED = 'Released';
 const TEST_SUCCESS = 'TestSuccess';
-const HELM_FAILURES = ['Released', TEST_SUCCESS];
+
+function ignoresTests(object: AnyObject): boolean {
+  return fieldAt(object, ['spec', 'test', 'ignoreFailures']) === true;
+}
 
 /**
  * The failure of a HelmRelease's newest version. Remediated stays True while Helm tries the next version, with Ready
@@ -228,11 +232,8 @@ function failedRelease(object: AnyObject, context: HealthContext): FailedAttempt
   const { generation } = object.metadata;
   if ((numberAt(object, ['status', 'lastAttemptedGeneration']) ?? generation) !== generation) return undefined;
   const conditions = conditionsOf(object);
-  const isIgnored = (type: string) =>
-    type === TEST_SUCCESS && fieldAt(object, ['spec', 'test', 'ignoreFailures']) === true;
-  const cause = conditions.find(
-    ({ type, status }) => HELM_FAILURES.includes(type) && status === 'False' && !isIgnored(type),
-  );
+  const failures = ignoresTests(object) ? [RELEASED] : [RELEASED, TEST_SUCCESS];
+  const cause = conditions.find(({ type, status }) => failures.includes(type) && status === 'False');
   const remediated = conditions.find(({ type, status }) => type === 'Remediated' && status === 'True');
   const { reason, message } = ready;
   const at = parseTime(ready.lastTransitionTime);
@@ -248,14 +249,15 @@ function failedRelease(object: AnyObject, context: HealthContext): FailedAttempt
 }
 
 /** The start of the newest attempt that has left a failed release of the version that Helm attempts. */
-function failedReleaseBegan({ status }: AnyObject): EpochMs | undefined {
+function failedReleaseBegan(object: AnyObject): EpochMs | undefined {
+  const { status } = object;
   const history = fieldAt(status, ['history']);
   const attempted = stringAt(status, ['lastAttemptedRevision']);
   const config = stringAt(status, ['lastAttemptedConfigDigest']);
   const release = (Array.isArray(history) ? history : []).find(
     (each) => stringAt(each, ['chartVersion']) === attempted && stringAt(each, ['configDigest']) === config,
   );
-  const tests = fieldAt(release, ['testHooks']);
+  const tests = ignoresTests(object) ? undefined : fieldAt(release, ['testHooks']);
   const hasFailed =
     ['failed', 'uninstalled'].includes(stringAt(release, ['status']) ?? '') ||
     Object.values(isMap(tests) ? tests : {}).some((test) => stringAt(test, ['phase']) === 'Failed');
