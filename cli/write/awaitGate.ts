@@ -162,7 +162,7 @@ function effectOnFlux(object: FluxObject, gate: EvaluatedGate): Effect {
   const isSuspended = object.spec?.suspend === true;
   const isNamed = state?.is === 'closed' && state.gates.includes(gate.key);
   if (!gate.isOpen) {
-    if (isBypass(currentState(state, [closureKey(gate)]))) return 'free';
+    if (isBypass(currentState(object, [closureKey(gate)]))) return 'free';
     return isNamed && isSuspended ? 'held' : 'moving';
   }
   if (!isSuspended) return 'free';

@@ -34,7 +34,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { RevertReason } from '../../api/metrics.ts';
 import type { ManagedField, Rollout } from '../../api/types.ts';
 import { type Bypass, freshReason, recordReason } from '../gate/bypassReason.ts';
-import { type ClosedGates, closuresOf, unionOfClosed } from '../gate/closedGates.ts';
+import { type ClosedGates, unionOfClosed } from '../gate/closedGates.ts';
 import { LIMIT_TEXTS } from '../gate/gateRefs.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
@@ -57,7 +57,7 @@ import {
   type ObjectGates,
   selectedByText,
 } from '../objectGates/objectGates.ts';
-import { currentState, isSuspendedByUs, readState, suspendingClosures } from '../objectGates/objectState.ts';
+import { currentState, isSuspendedByUs, readState } from '../objectGates/objectState.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
 import { decideBehindClosedGate } from './closedGateWrite.ts';
@@ -123,7 +123,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
     gates,
     fieldManager: write.fieldManager,
     writerBypasses: bypass?.granted ?? false,
-    deploymentBypasses: bypassingRollouts(oldObject, suspendingClosures(gates), context).size > 0,
+    deploymentBypasses: bypassingRollouts(oldObject, gates.closures, context).size > 0,
     applier: context.applier,
     now: context.now,
   });
@@ -155,9 +155,9 @@ export function holdsWrite(
   if (!object || !oldObject) return false;
   const isBypassing = readState(object)?.is === 'bypassing' || readState(oldObject)?.is === 'bypassing';
   if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
-  const { closed } = evaluateObjectGates(oldObject, gates);
+  const { closed, closures } = evaluateObjectGates(oldObject, gates);
   // A Rollout's deployment that bypasses these closures sets the managed fields of a bypassed object too.
-  return currentState(readState(oldObject), closuresOf(closed)) === 'closed';
+  return closed !== undefined && currentState(oldObject, closures) === 'closed';
 }
 
 /**
@@ -191,8 +191,8 @@ function revertOrDeny(write: FluxWrite & { oldObject: FluxObject; closed: Closed
  */
 function beginsHold({ oldObject, context, isByDecorator }: FluxWrite & { oldObject: FluxObject }): boolean {
   if (!isByDecorator || isSuspendedByUs(oldObject) || oldObject.metadata.deletionTimestamp) return false;
-  const closures = suspendingClosures(evaluateObjectGates(oldObject, context));
-  const isBypassed = currentState(readState(oldObject), closures) === 'bypassed';
+  const { closures } = evaluateObjectGates(oldObject, context);
+  const isBypassed = currentState(oldObject, closures) === 'bypassed';
   return closures.length > 0 && !isBypassed && bypassingRollouts(oldObject, closures, context).size === 0;
 }
 
@@ -218,7 +218,7 @@ function changedFields(object: FluxObject, oldObject: FluxObject): ManagedField[
 function withBypassingFields(kept: FluxObject, write: FluxWrite & { oldObject: FluxObject }): FluxObject {
   const { object, oldObject, context } = write;
   // The object as it will be stored: a Gate that begins to select it in this very write counts too.
-  const closures = suspendingClosures(evaluateObjectGates(kept, context));
+  const { closures } = evaluateObjectGates(kept, context);
   const bypassing = bypassingRollouts(oldObject, closures, context);
   const hasSameFields =
     sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&
@@ -291,7 +291,7 @@ function idleSourceWarning({ object, oldObject }: FluxWrite, gates: ObjectGates)
   const isIdle = (each: FluxObject | undefined) => each?.kind === 'HelmRepository' && each.spec?.type === 'oci';
   const gatesAnnotation = (each: FluxObject | undefined) => each?.metadata.annotations?.[REQUIRED_GATES];
   const isNew = !isIdle(oldObject) || gatesAnnotation(object) !== gatesAnnotation(oldObject);
-  const isGated = gates.all.length > 0 || suspendingClosures(gates).length > 0;
+  const isGated = gates.all.length > 0 || gates.closures.length > 0;
   if (!isGated || !isIdle(object) || !isNew) return [];
   return [
     'a Gate on a HelmRepository of type oci holds nothing: require the Gate on the HelmReleases that use the repository',
@@ -307,7 +307,7 @@ function suspendedWarning(
   { object, oldObject, bypass }: FluxWrite,
   gates: ObjectGates,
 ): string[] {
-  if (suspendingClosures(gates).length === 0 || metadata.annotations?.[SUSPENDED] === undefined) return [];
+  if (gates.closures.length === 0 || metadata.annotations?.[SUSPENDED] === undefined) return [];
   if (oldObject && bypass?.granted)
     return ['stored, but still suspended: to let Flux act on it, also set spec.suspend to false'];
   if (oldObject) {

@@ -23,7 +23,7 @@ import {
 import { fieldKey, fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
 import { type Denial, subjectOf } from '../objectGates/gateTexts.ts';
 import { escapesSelection, evaluateObjectGates } from '../objectGates/objectGates.ts';
-import { isSuspendedByUs, readState, suspendingClosures } from '../objectGates/objectState.ts';
+import { isSuspendedByUs, readState } from '../objectGates/objectState.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { FewPaths, governedChanges } from './closedGateWrite.ts';
@@ -32,7 +32,7 @@ import type { FluxWrite } from './fluxWrite.ts';
 /** The denial of a write that another webhook has changed; undefined if none has. */
 export function verifyWrite(write: FluxWrite): Denial | undefined {
   const { object, oldObject, context, closed } = write;
-  const closures = oldObject ? suspendingClosures(evaluateObjectGates(oldObject, context)) : [];
+  const closures = oldObject ? evaluateObjectGates(oldObject, context).closures : [];
   const bypassing = bypassingRollouts(oldObject, closures, context);
   const changed = verifySuspended(object) ?? verifyState(write) ?? verifyBehindClosedGate(write, bypassing);
   if (changed) return changed;

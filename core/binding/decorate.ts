@@ -15,10 +15,9 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingStatus } from '../../api/types.ts';
 import { statusChangedAt } from '../gate/evaluateGates.ts';
 import { requiredByBinding } from '../gate/gateRefs.ts';
-import { triggerValue } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
-import { earliestTime, parseTime, secondsUntil } from '../kube/time.ts';
+import { earliestTime, minuteOf, parseTime, secondsUntil } from '../kube/time.ts';
 import { parseDeployments } from '../managedField/deployment.ts';
 import { readManagedField } from '../managedField/managedFields.ts';
 import type { ObjectGates } from '../objectGates/objectGates.ts';
@@ -26,7 +25,7 @@ import { reportedState } from '../objectGates/objectState.ts';
 import { awaitedApply, currentWait, mayRequestApply, reconcileRequest, resumedAloneAt } from '../suspension/applier.ts';
 import { hasEverReconciled } from '../suspension/bypassGrant.ts';
 import { withGateCondition } from '../suspension/gateConditions.ts';
-import { fitsGates, stateByRollouts } from '../suspension/requestedState.ts';
+import { fitsGates, requestedByRollouts } from '../suspension/suspension.ts';
 import { TRACKING_KIND } from './appliedDeployment.ts';
 import { gatesOfReport, makeBinding, type Report, type ReportInputs, reportOf } from './bindingSpec.ts';
 import { bindingStatus, type ManagedFieldState, targetOfBinding } from './bindingStatus.ts';
@@ -75,7 +74,7 @@ export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
   if (object.metadata.deletionTimestamp) return { binding: next?.binding };
 
   const nextStatus = next ? next.status : stored?.status;
-  const state = stateByRollouts(object, gates, nextStatus, now);
+  const state = requestedByRollouts(object, gates, nextStatus, now);
   const deployed = deploymentTrigger(object, nextStatus, now);
   const requests = waiting.filter((binding) => mayRequestApply(object, targetOfBinding(binding)));
   const requestedAt = reconcileRequest(object, requests, now);
@@ -213,7 +212,8 @@ export function deploymentTrigger(
     );
   if (wanted.some((deployment) => isNewer(deployment, carried) && !awaitsGit(deployment))) return status.deployed;
   if (!fields.some((field) => hasDrifted(object, field, carried))) return undefined;
-  return triggerValue(stored, stored!.split(DEPLOYED_MINUTE_MARK)[0]!, DEPLOYED_MINUTE_MARK, now);
+  const again = `${stored!.split(DEPLOYED_MINUTE_MARK)[0]}${DEPLOYED_MINUTE_MARK}${minuteOf(now)}`;
+  return stored === again ? undefined : again;
 }
 
 /** Makes the minute in the annotation DEPLOYED an entry that names no deployment. */

@@ -13,7 +13,7 @@ import {
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { type ClosedGates, closedOf } from '../gate/closedGates.ts';
+import { type ClosedGates, closedOf, closuresOf } from '../gate/closedGates.ts';
 import { evaluateGates, type GateResult } from '../gate/evaluateGates.ts';
 import {
   allowedRefs,
@@ -53,9 +53,17 @@ export interface RequiredByObject extends RequiredGates {
 export interface ObjectGates extends RequiredByObject {
   /** Beyond a limit, none. */
   all: GateResult[];
-  /** The closed Gates; undefined if there are none. A problem suspends the object too, but allows every write. */
+  /** The closed Gates; undefined if there are none. */
   closed: ClosedGates | undefined;
+  /**
+   * What suspends the object, as its state names it; empty if nothing does. A problem suspends it too, but allows every
+   * write.
+   */
+  closures: string[];
 }
+
+/** Stands in a list of closed Gates for references that name no Gate. */
+const INVALID_REFERENCE = '(invalid)';
 
 /** The Gates that select the object. SELECTED_BY alone proves nothing. */
 function gatesSelecting(
@@ -121,7 +129,9 @@ export function evaluateRecordedGates(
 function evaluateAll(required: RequiredByObject, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
   const { refs, limit } = required;
   const all = limit ? [] : evaluateGates(refs, gates, now);
-  return { ...required, all, closed: closedOf(all, limit) };
+  const closed = closedOf(all, limit);
+  const closures = [...closuresOf(closed), ...(required.problems.length > 0 ? [INVALID_REFERENCE] : [])];
+  return { ...required, all, closed, closures };
 }
 
 /** Whether the write changes labels by which a closed Gate selects the object. */

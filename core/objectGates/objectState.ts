@@ -1,6 +1,6 @@
 /**
- * An object's state, in its annotation `gate.fluxcd.io/state`. Decorators request a state, and the webhook decides in
- * that write which one is stored. It has one of five forms:
+ * An object's state, in its annotation `gate.fluxcd.io/state`. In each write the webhook decides which one is stored. A
+ * state has one of five forms:
  *
  * - `open`;
  * - `closed: ns/a,ns/b`: these Gates suspend the object;
@@ -9,17 +9,17 @@
  * - `bypassed: ns/a@<closure>`: a user bypassed the Gates, and the object runs behind them;
  * - `bypassing: ns/a@<closure>`: the object runs behind them for one deployment (bypassGrant.ts).
  *
- * A decorator's trigger may have a minute after `open` or the Gates of `closed`: `open@<minute>`.
+ * A decorator's trigger requests a state: `closed@<minute>`.
  */
 import { AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import { READY } from '../../api/conditions.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus } from '../../api/types.ts';
-import { type ClosedGates, closuresOf, reportedClosed } from '../gate/closedGates.ts';
+import { reportedClosed } from '../gate/closedGates.ts';
 import { isLimit, LIMIT_OF_GATES } from '../gate/gateRefs.ts';
 import { findCondition } from '../kube/conditions.ts';
-import { formatInstant, parseTime } from '../kube/time.ts';
+import { formatInstant, minuteOf, parseTime } from '../kube/time.ts';
 
 /**
  * The state of an object, stored in GATE_STATE. `gates`: the closures that hold the object (stored without the time of
@@ -29,26 +29,6 @@ export type ObjectState =
   | { is: 'open' }
   | { is: 'opening'; since: EpochMs }
   | { is: 'closed' | 'bypassed' | 'bypassing'; gates: string[] };
-
-/** Stands in a list of closed Gates for references that name no Gate. */
-const INVALID_REFERENCE = '(invalid)';
-
-/**
- * The closures that suspend an object, as its state names them; empty if nothing does.
- * @param problems of its references
- */
-export function suspendingClosures({
-  closed,
-  problems,
-}: {
-  closed: ClosedGates | undefined;
-  problems: readonly string[];
-}): string[] {
-  return [...closuresOf(closed), ...(problems.length > 0 ? [INVALID_REFERENCE] : [])];
-}
-
-/** Separates the state from the minute of a trigger. No Gate's name contains it. */
-export const STATE_MINUTE_MARK = '@';
 
 /** Limit for a list of Gates in an annotation: the object's other annotations need room too. */
 export const MAX_GATE_LIST_CHARACTERS = 16_384;
@@ -63,16 +43,32 @@ export function formatState(state: ObjectState): string {
   return `closed: ${list.length > MAX_GATE_LIST_CHARACTERS ? LIMIT_OF_GATES : list}`;
 }
 
-/** The state of the object; undefined if it has none, or the annotation has another format. */
+/** The value by which a decorator requests a state. The webhook stores its own value instead, which has no minute. */
+export function stateTrigger(is: ObjectState['is'], now: EpochMs): string {
+  return `${is}@${minuteOf(now)}`;
+}
+
+/** Whether the object has a trigger of this minute: the API server has not called the webhook for it. */
+export function hasTrigger({ metadata }: FluxObject, now: EpochMs): boolean {
+  return metadata.annotations?.[GATE_STATE]?.endsWith(`@${minuteOf(now)}`) ?? false;
+}
+
+const STATE = /^(open|opening|closed|bypassed|bypassing)(?:: (.*)|@.*)?$/;
+
+/**
+ * The state of the object, or the one that a trigger requests, without Gates; undefined if it has none, or the
+ * annotation has another format.
+ */
 export function readState(object: Pick<KubeObject, 'metadata'> | undefined): ObjectState | undefined {
-  const text = object?.metadata.annotations?.[GATE_STATE] ?? '';
-  const [state = ''] = /^(?:open|closed)\b/.test(text) ? text.split(STATE_MINUTE_MARK) : [text];
-  const [, is, rest = ''] = /^(open|opening|closed|bypassed|bypassing)(?:: (.*))?$/.exec(state) ?? [];
+  const [, is, rest = ''] = STATE.exec(object?.metadata.annotations?.[GATE_STATE] ?? '') ?? [];
   if (is === 'open') return { is };
   // As `formatState` cuts it. A longer list is a tenant's.
   if (is === 'closed' && rest.length > MAX_GATE_LIST_CHARACTERS) return { is, gates: [LIMIT_OF_GATES] };
-  if (is === 'closed' || is === 'bypassed' || is === 'bypassing')
-    return { is, gates: rest.split(',').filter((ref) => ref !== '') };
+  if (is === 'closed' || is === 'bypassed' || is === 'bypassing') {
+    // An older version's trigger has a minute after the list.
+    const list = is === 'closed' ? gateOfClosure(rest) : rest;
+    return { is, gates: list.split(',').filter((ref) => ref !== '') };
+  }
   const since = parseTime(rest);
   return is === 'opening' && since !== undefined ? { is, since } : undefined;
 }
@@ -94,15 +90,20 @@ export function wasReadyAtSuspension(object: FluxObject): boolean {
 }
 
 /** The Gate of a closure, as a list names it. */
-export function gateOfClosure(closure: string): string {
+function gateOfClosure(closure: string): string {
   return closure.split('@')[0]!;
 }
 
 /**
  * The state of an object with its Gates as they are now: the stored one, unless a Gate has opened or closed since. A
  * bypass counts while it covers every closure.
+ * @param closures that suspend the object: `ObjectGates.closures`
  */
-export function currentState(stored: ObjectState | undefined, closures: readonly string[]): ObjectState['is'] {
+export function currentState(
+  object: Pick<KubeObject, 'metadata'> | undefined,
+  closures: readonly string[],
+): ObjectState['is'] {
+  const stored = readState(object);
   if (closures.length === 0) return stored?.is === 'opening' ? 'opening' : 'open';
   if (stored?.is !== 'bypassed' && stored?.is !== 'bypassing') return 'closed';
   // Beyond the limit the closures are unknown: a bypass covers only the write with the reason.

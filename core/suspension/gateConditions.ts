@@ -8,14 +8,7 @@ import { findCondition, setCondition } from '../kube/conditions.ts';
 import { groupOf } from '../kube/names.ts';
 import { bypassedSentences, closedSentences } from '../objectGates/gateTexts.ts';
 import type { ObjectGates } from '../objectGates/objectGates.ts';
-import {
-  currentState,
-  isBypass,
-  isSuspendedByUs,
-  readState,
-  suspendingClosures,
-  wasReadyAtSuspension,
-} from '../objectGates/objectState.ts';
+import { currentState, isBypass, isSuspendedByUs, wasReadyAtSuspension } from '../objectGates/objectState.ts';
 import { type ApplierWait, applierWaitText } from './applier.ts';
 
 /** States of the wait for an applier that may last. The others end in a moment and aren't worth two writes. */
@@ -23,7 +16,7 @@ const LONG_WAITS = new Set<ApplierWait['state']>(['Failing', 'Suspended', 'Missi
 
 type Status = FluxStatus & Record<string, unknown>;
 
-type ConditionGates = Pick<ObjectGates, 'all' | 'closed' | 'problems'>;
+type ConditionGates = Pick<ObjectGates, 'all' | 'closed' | 'closures' | 'problems'>;
 
 /**
  * The status with the condition for these Gates, without one if no Gate is required; undefined if nothing changes.
@@ -36,7 +29,7 @@ export function withGateCondition(
   awaits?: ApplierWait,
 ): Status | undefined {
   const status: Status = object.status ?? {};
-  const isHeld = suspendingClosures(gates).length > 0;
+  const isHeld = gates.closures.length > 0;
   const isRequired = gates.all.length > 0 || isHeld;
   const next = isRequired ? withCondition(object, status, gates, now, awaits) : withoutCondition(status);
   if (!isHeld || !waitsOnlyForUs(object)) return next;
@@ -58,15 +51,14 @@ function waitsOnlyForUs(object: FluxObject): boolean {
 function withCondition(
   object: FluxObject,
   status: Status,
-  { closed, problems }: ConditionGates,
+  { closed, closures, problems }: ConditionGates,
   now: EpochMs,
   awaits: ApplierWait | undefined,
 ): Status | undefined {
   const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
   const isSource = kind !== undefined && KINDS[kind].governed === 'source';
-  const closures = suspendingClosures({ closed, problems });
   const holds = closures.length > 0;
-  const isRunning = isBypass(currentState(readState(object), closures));
+  const isRunning = isBypass(currentState(object, closures));
   const heldSentences = isSource ? blockedSentences : closedSentences;
   const sentences = isRunning ? bypassedSentences : heldSentences;
   const problemText = (problem: string) => `Reconciliation ${isRunning ? 'continues' : 'is blocked'}: ${problem}`;

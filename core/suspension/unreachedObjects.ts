@@ -69,7 +69,7 @@ export function unheldOf(
     if (deletionTimestamp || annotations[SUSPENDED] !== undefined) return undefined;
     const stored = readState(object);
     // A user with the verb bypass has let it run.
-    if (isBypass(currentState(stored, closures)) || !requires(object, gate, namespaces)) return undefined;
+    if (isBypass(currentState(object, closures)) || !requires(object, gate, namespaces)) return undefined;
     if (leaveNoRoom(annotations)) {
       const message = `its annotations have ${sizeOf(annotations)} bytes and may leave no room for those of rollout-hooks: remove some`;
       return { reason: 'NotMarked' as const, message };

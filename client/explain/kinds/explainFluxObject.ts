@@ -14,7 +14,7 @@ import { byRefKey, groupOf, identityOf, without } from '../../../core/kube/names
 import { formatTime } from '../../../core/kube/time.ts';
 import { deploymentText, parseDeployments } from '../../../core/managedField/deployment.ts';
 import { evaluateRecordedGates, recordedRefs } from '../../../core/objectGates/objectGates.ts';
-import { currentState, readState, suspendingClosures } from '../../../core/objectGates/objectState.ts';
+import { currentState } from '../../../core/objectGates/objectState.ts';
 import { applierWaitText } from '../../../core/suspension/applier.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { fluxActions } from '../../actions/gateActions.ts';
@@ -52,7 +52,7 @@ export function explainFluxObject(
   const closed = closedOf([...readable, ...unrecorded], required.limit);
   const isSuspended = object.spec?.suspend === true;
   const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
-  const isOpen = suspendingClosures(required).length === 0 && !closed;
+  const isOpen = required.closures.length === 0 && !closed;
   const held = holdOf(object, closed, isOpen);
   const unreported = isSuspended ? [] : unreportedDeployments(object, binding);
   const [failure, earlier] = [fluxFailure(object), earlierFailure(object)];
@@ -132,7 +132,7 @@ const HEADLINES: Record<Hold, string> = {
 
 /** `isOpen`: whether all its Gates are open, as far as they may be read. */
 function holdOf(object: FluxObject, closed: ClosedGates | undefined, isOpen: boolean): Hold | undefined {
-  const state = currentState(readState(object), closuresOf(closed));
+  const state = currentState(object, closuresOf(closed));
   const { [SUSPENDED]: previous, [AWAITS_ARTIFACT]: awaits } = object.metadata.annotations ?? {};
   if (object.metadata.deletionTimestamp) return 'deleting';
   if (object.spec?.suspend !== true) {

@@ -1,5 +1,6 @@
 /** An object beyond a limit is held, and its message names that limit. Warnings are not cut. */
 import { describe, expect, it } from 'vitest';
+import { GATE_STATE } from '../../../api/annotations.ts';
 import { limitDenial } from '../../../core/admission/earlyDecision.ts';
 import { decideWrite } from '../../../core/admission/fluxWrite.ts';
 import { closedText } from '../../../core/gate/closedGates.ts';
@@ -14,7 +15,7 @@ import {
   revertWarning,
 } from '../../../core/objectGates/gateTexts.ts';
 import { evaluateObjectGates, foreignText } from '../../../core/objectGates/objectGates.ts';
-import { currentState, suspendingClosures } from '../../../core/objectGates/objectState.ts';
+import { currentState, formatState } from '../../../core/objectGates/objectState.ts';
 import { kustomization, NO_SELECTING_GATES } from './objects.ts';
 
 const each = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i));
@@ -37,8 +38,8 @@ describe('an object beyond a limit', () => {
       now: 0,
     });
     expect(closedText(found.closed!)).toMatch(message);
-    const closures = suspendingClosures(found);
-    expect(currentState({ is: 'bypassed', gates: closures }, closures)).toBe('closed');
+    const state = formatState({ is: 'bypassed', gates: found.closures });
+    expect(currentState(kustomization({ annotations: { [GATE_STATE]: state } }), found.closures)).toBe('closed');
   });
 
   it.each(rows)('with too many %s: no text names a Gate that does not exist', (_, annotations, message) => {

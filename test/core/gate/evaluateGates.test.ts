@@ -5,7 +5,7 @@ import { LIMIT_OF_GATES, parseGateRefs } from '../../../core/gate/gateRefs.ts';
 import { gateSelects, gateSelectsRollout } from '../../../core/gate/gateSelection.ts';
 import { byRefKey } from '../../../core/kube/names.ts';
 import { bypassText, closedGatesText } from '../../../core/objectGates/gateTexts.ts';
-import { currentState } from '../../../core/objectGates/objectState.ts';
+import { currentState, formatState } from '../../../core/objectGates/objectState.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 import { gate } from './gate.ts';
 
@@ -67,8 +67,10 @@ describe('required gates', () => {
   it('the absence of a Gate is another closure than that of the Gate: a bypass ends once it is created, closed', () => {
     const bypassed = closuresOf(closedOf(evaluateGates([one], new Map(), at)));
     const created = closuresOf(closedOf(evaluateGates([one], byRefKey([closed]), at)));
-    expect(currentState({ is: 'bypassed', gates: bypassed }, bypassed)).toBe('bypassed');
-    expect(currentState({ is: 'bypassed', gates: bypassed }, created)).toBe('closed');
+    const state = formatState({ is: 'bypassed', gates: bypassed });
+    const object = { metadata: { annotations: { 'gate.fluxcd.io/state': state } } };
+    expect(currentState(object, bypassed)).toBe('bypassed');
+    expect(currentState(object, created)).toBe('closed');
   });
   it('a closure that is over is not why the calendar has closed a gate', () => {
     const mondays = { rules: [{ daysOfWeek: ['Monday' as const] }] };

@@ -7,7 +7,7 @@
 import { describe, expect, it } from 'vitest';
 import { AWAITS_ARTIFACT, GATE_STATE, KUSTOMIZATION_NAME_LABEL, SUSPENDED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import { closedOf } from '../../../core/gate/closedGates.ts';
+import { closedOf, closuresOf } from '../../../core/gate/closedGates.ts';
 import { formatInstant } from '../../../core/kube/time.ts';
 import { settleSuspension } from '../../../core/suspension/suspension.ts';
 import { kustomization, NOW } from '../admission/objects.ts';
@@ -93,11 +93,7 @@ function stateAfter(
     object: first,
     sent,
     oldObject,
-    gates: {
-      all,
-      closed: closedOf(all),
-      problems: [],
-    },
+    gates: { all, closures: closuresOf(closedOf(all)) },
     fieldManager: undefined,
     writerBypasses: false,
     deploymentBypasses: false,

@@ -28,7 +28,7 @@ it('ten times as many Gates in the cluster cost an object no more', async () => 
     await holdHook.sync(request, call);
     reads = 0;
     const { annotations } = await holdHook.sync(request, call);
-    expect(annotations?.['gate.fluxcd.io/state']).toContain('shop/gate-3');
+    expect(annotations?.['gate.fluxcd.io/state']).toMatch(/^closed@/);
     expect(reads).toBeGreaterThan(0);
     return reads;
   };

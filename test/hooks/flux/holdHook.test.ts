@@ -53,30 +53,21 @@ const suspended = (state: string, annotations = {}) => {
   return { ...object, spec: { ...object.spec, suspend: true } };
 };
 const unsuspended = ({ spec, ...object }: FluxObject): FluxObject => ({ ...object, spec: { ...spec, suspend: false } });
-const SHUT = { [STATE]: 'closed: shop/freeze' };
-const OPEN = { [STATE]: 'open' };
+const SHUT = { [STATE]: 'closed@2026-03-04T10:00:00Z' };
+const OPEN = { [STATE]: 'open@2026-03-04T10:00:00Z' };
 
 const rows: Row[] = [
   when('a Gate that it names has closed', named, [closed], SHUT),
   when('it is held already', suspended('closed: shop/freeze'), [closed]),
-  when('its mark did not reach the webhook', inState('closed: shop/freeze'), [closed], {
-    [STATE]: 'closed: shop/freeze@2026-03-04T10:00:00Z',
-  }),
-  when('its mark of this minute did not reach it either', inState('closed: shop/freeze@2026-03-04T10:00:00Z'), [
-    closed,
-  ]),
-  when('nor did that of the minute before', inState('closed: shop/freeze@2026-03-04T09:59:00Z'), [closed], {
-    [STATE]: 'closed: shop/freeze@2026-03-04T10:00:00Z',
-  }),
-  when('a client resumed it while the webhook was away', unsuspended(suspended('closed: shop/freeze')), [closed], {
-    [STATE]: 'closed: shop/freeze@2026-03-04T10:00:00Z',
-  }),
+  when('its mark of this minute did not reach the webhook', inState('closed@2026-03-04T10:00:00Z'), [closed]),
+  when('nor did that of the minute before', inState('closed@2026-03-04T09:59:00Z'), [closed], SHUT),
+  when('nor did that of an older version', inState('closed: shop/freeze@2026-03-04T09:59:00Z'), [closed], SHUT),
+  when('a client resumed it while the webhook was away', unsuspended(suspended('closed: shop/freeze')), [closed], SHUT),
   when('its Gate is open', inState('open'), [opened]),
   when('its Gate is open, and it does not say so yet', named, [opened], OPEN),
   when('its Gate has opened again', suspended('closed: shop/freeze'), [opened], OPEN),
-  when('the mark of the opening did not reach the webhook', suspended('open'), [opened], {
-    [STATE]: 'open@2026-03-04T10:00:00Z',
-  }),
+  when('the mark of the opening did not reach the webhook', suspended('open@2026-03-04T09:59:00Z'), [opened], OPEN),
+  when('nor did that of an older version, without a minute', suspended('open'), [opened], OPEN),
   when(
     'its Gate is open, and its source still fetches the version',
     suspended('open', { 'rollout.kuberik.com/awaits-artifact': 'my-app=1/1.0.0/u' }),
@@ -103,11 +94,13 @@ const rows: Row[] = [
     [],
     OPEN,
   ),
-  when('it requires no Gate any more: no trace is left', kustomization({ annotations: OPEN }), [], { [STATE]: null }),
+  when('it requires no Gate any more: no trace is left', kustomization({ annotations: { [STATE]: 'open' } }), [], {
+    [STATE]: null,
+  }),
   when('its Gate closes while it waits for its applier', inState('opening: 2026-03-04T09:59:00.000Z'), [closed], SHUT),
   when('a Gate begins to select it', kustomization({ annotations: {} }), [everywhere, namespace], {
     [SELECTED_BY]: 'ops/all',
-    [STATE]: 'closed: ops/all',
+    ...SHUT,
   }),
   when('the Gate that selected it is gone', kustomization({ annotations: { [SELECTED_BY]: 'ops/all' } }), [], {
     [SELECTED_BY]: null,
@@ -128,7 +121,7 @@ const rows: Row[] = [
     'it passes for one deployment: only the webhook knows for how long',
     inState('bypassing: shop/freeze'),
     [closed],
-    { [STATE]: 'closed: shop/freeze@2026-03-04T10:00:00Z' },
+    SHUT,
     { again: 60 },
   ),
   when(
@@ -172,7 +165,7 @@ describe('the decorator that suspends and resumes', () => {
   it('lists the Gates once for many objects without an event, and reads none of them', async () => {
     const object = kustomization({ annotations: { [GATES]: 'freeze,a/x,b/x,c/x,d/x' } });
     const answer = await sync(object, [], [closed]);
-    expect(answer.annotations).toEqual({ [STATE]: 'closed: a/x,b/x,c/x,d/x,shop/freeze' });
+    expect(answer.annotations).toEqual(SHUT);
     expect(answer.read).toEqual(['gates/undefined']);
   });
 
@@ -180,7 +173,7 @@ describe('the decorator that suspends and resumes', () => {
     const object = kustomization({ annotations: { [GATES]: 'freeze,x,y,z' } });
     const large = Array.from({ length: 150 }, (_, i) => gate(`tenant/g-${i}`, {}, { 'x/a': 'x'.repeat(60_000) }));
     const answer = await sync(object, [], [...large, closed]);
-    expect(answer.annotations).toEqual({ [STATE]: 'closed: shop/freeze,shop/x,shop/y,shop/z' });
+    expect(answer.annotations).toEqual(SHUT);
     expect(answer.read).toEqual(['gates/undefined', 'gates/freeze', 'gates/x', 'gates/y', 'gates/z']);
   });
 
@@ -195,7 +188,7 @@ describe('the decorator that suspends and resumes', () => {
   it('lets the webhook read the Gates if a request is too large, once a minute if the mark does not reach it', () => {
     expect(holdHook.answerTooLarge!(NOW)).toEqual({
       attachments: [],
-      annotations: { [SELECTED_BY]: '(too-many)', [STATE]: 'closed: (too-many)@2026-03-04T10:00:00Z' },
+      annotations: { [SELECTED_BY]: '(too-many)', ...SHUT },
       resyncAfterSeconds: 60,
     });
   });
