@@ -6,7 +6,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { isUnknownAnnotation } from '../../core/admission/fluxWrite.ts';
+import { isUnknownAnnotation } from '../../core/admission/writeWarnings.ts';
 import { parseInventory } from '../../core/health/objects/inventory.ts';
 import { jsonPointer } from '../../core/kube/json.ts';
 import { byRefKey, groupOf, identityOf, refKey } from '../../core/kube/names.ts';

@@ -35,19 +35,12 @@ type ClosedGateOutcome =
   | { is: 'denied'; paths: string };
 
 /**
- * Whether the write passes, is reverted or is denied. A write that would be denied is decided again with its equivalent
- * values in their stored form (storedForm.ts). If it passes, it is stored in that form, so that neither spec nor
- * generation changes behind a closed Gate.
+ * Whether the write passes, is reverted or is denied. Values that it changes in form only keep their stored form, so
+ * that neither spec nor generation changes behind a closed Gate.
  */
 export function decideBehindClosedGate(write: HeldWrite): ClosedGateOutcome {
-  const outcome = decideAsWritten(write);
-  if (outcome.is !== 'denied') return outcome;
-  const object = withStoredForm(write.object, write.oldObject);
-  return object === write.object ? outcome : decideAsWritten({ ...write, object });
-}
-
-function decideAsWritten(write: HeldWrite): ClosedGateOutcome {
-  const { object, oldObject, fieldManager, context } = write;
+  const { oldObject, fieldManager, context } = write;
+  const object = withStoredForm(write.object, oldObject);
   const isApply = isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject);
   const escapes = escapesSelection(object, oldObject, context);
   const denied = new FewPaths();

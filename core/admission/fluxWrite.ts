@@ -1,6 +1,6 @@
 /**
- * The admission decision about one write of a Flux object (docs/reference/writes.md) for which earlyDecision.ts has no
- * answer. The rules, in the order in which they apply:
+ * The admission decision about one write of a Flux object (docs/reference/writes.md): first without reading anything,
+ * then by these rules, in the order in which they apply:
  *
  * | rule | the mutating webhook, here | the validating webhook, validate.ts |
  * |---|---|---|
@@ -19,15 +19,9 @@
 import {
   ARTIFACT,
   AWAITS_ARTIFACT,
-  BOUND_ROLLOUT,
   DEPLOYED,
-  GATE_PREFIX,
   REQUIRED_GATES,
-  ROLLOUT_PREFIX,
   SELECTED_BY,
-  SUBSTITUTE,
-  SUBSTITUTE_FROM,
-  SUSPENDED,
   UNCOUNTED_ON_FLUX_OBJECTS,
 } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -35,32 +29,28 @@ import type { RevertReason } from '../../api/metrics.ts';
 import type { ManagedField, Rollout } from '../../api/types.ts';
 import { type Bypass, freshReason, recordReason } from '../gate/bypassReason.ts';
 import { type ClosedGates, unionOfClosed } from '../gate/closedGates.ts';
-import { LIMIT_TEXTS } from '../gate/gateRefs.ts';
+import { LIMIT_OF_ROLLOUTS, LIMIT_TEXTS, type RefRules } from '../gate/gateRefs.ts';
 import { annotate } from '../kube/annotate.ts';
-import { newProblems } from '../kube/fieldProblem.ts';
-import { sameJson } from '../kube/json.ts';
-import { deploymentOf, deploymentText, isSetByGit, parseDeployments } from '../managedField/deployment.ts';
+import { isDeeperThan, sameJson } from '../kube/json.ts';
+import { uniqueRefs, without } from '../kube/names.ts';
+import { LIMITS } from '../limits.ts';
+import { deploymentOf, isSetByGit } from '../managedField/deployment.ts';
 import { managedFieldsOf, readManagedField, writeManagedFields } from '../managedField/managedFields.ts';
 import { type FieldDenial, type ManagedFieldInputs, setManagedFields } from '../managedField/setManagedFields.ts';
-import {
-  areClosed,
-  bypassText,
-  type Denial,
-  managedFieldTodo,
-  revertWarning,
-  subjectOf,
-} from '../objectGates/gateTexts.ts';
+import { bypassText, type Denial, managedFieldTodo, revertWarning, subjectOf } from '../objectGates/gateTexts.ts';
 import {
   evaluateObjectGates,
+  foreignGates,
+  foreignText,
   type GateContext,
   gatesInAnnotation,
-  type ObjectGates,
   selectedByText,
 } from '../objectGates/objectGates.ts';
 import { currentState, isSuspendedByUs, readState } from '../objectGates/objectState.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
 import { decideBehindClosedGate } from './closedGateWrite.ts';
+import { writeWarnings } from './writeWarnings.ts';
 
 /** The cluster's state for one write, read once and before anything is decided. */
 export interface WriteContext extends GateContext, ManagedFieldInputs {
@@ -107,6 +97,105 @@ type WriteOutcome =
       warnings: string[];
     };
 
+// Before anything is read: most writes change nothing governed.
+
+/**
+ * Whether a write changes nothing that Rollouts and Gates govern, and so needs no decision.
+ * On an object that we suspended even an unchanged write is decided, since it may be its applier's apply, which resumes
+ * it. A write of finalizers is not, so that the object can be deleted without this server.
+ * In CEL, in manifests/webhooks/mutating.yaml: `changed`, `nothing-governed-changed` and `something-else-changed`.
+ */
+export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean {
+  const same = (['annotations', 'labels', 'ownerReferences'] as const).every((field) =>
+    sameJson(object.metadata[field] ?? {}, oldObject.metadata[field] ?? {}),
+  );
+  if (!same || !sameJson(object.spec, oldObject.spec)) return false;
+  const changesOther = (['finalizers', 'managedFields', 'generateName'] as const).some(
+    (field) => !sameJson(object.metadata[field], oldObject.metadata[field]),
+  );
+  // One that runs for a bypassing deployment is not suspended, although it has the annotation.
+  if (isSuspendedByUs(oldObject)) return !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
+  // A burst of such writes makes the decorator's suspending write conflict again and again. So the webhook decides them
+  // too, and suspends the object in one of them.
+  return !changesOther || oldObject.metadata.deletionTimestamp !== undefined;
+}
+
+/** The form of the API server, which reads `0354` as 354, and `0` as "whatever is stored". */
+const RESOURCE_VERSION = /^[1-9]\d*$/;
+
+/**
+ * Whether the API server will reject the write with a 409, because its resourceVersion is not the stored one.
+ * Webhooks are called before that check. A decorator that writes from an old cache would look like a user who undoes
+ * the last change; a denial would count as its failure, while a conflict is retried.
+ */
+export function willConflict(object: FluxObject, oldObject: FluxObject): boolean {
+  const version = object.metadata.resourceVersion ?? '';
+  const stored = oldObject.metadata.resourceVersion ?? '';
+  return RESOURCE_VERSION.test(version) && RESOURCE_VERSION.test(stored) && version !== stored;
+}
+
+/** The denial of a write that names too much, or is nested too deeply, to be evaluated. */
+export function limitDenial(
+  object: FluxObject,
+  oldObject: FluxObject | undefined,
+  rules: RefRules,
+): Denial | undefined {
+  const limit = tooManyReferencesProblem(object, oldObject, rules) ?? nestingProblem(object, oldObject);
+  return limit === undefined ? undefined : { reason: 'limit', text: `${subjectOf(object)}: ${limit}` };
+}
+
+function tooManyReferencesProblem(
+  object: FluxObject,
+  oldObject: FluxObject | undefined,
+  rules: RefRules,
+): string | undefined {
+  for (const field of ['annotations', 'labels'] as const) {
+    const count = countOfKeys(object.metadata[field]);
+    if (count > LIMITS[field] && count > countOfKeys(oldObject?.metadata[field]))
+      return `metadata.${field} has ${count} entries, and at most ${LIMITS[field]} are allowed: remove some.`;
+  }
+  const named = [object, ...(oldObject ? [oldObject] : [])].flatMap((each) => gatesInAnnotation(each, rules).refs);
+  if (uniqueRefs(named).length > LIMITS.requiredGates) {
+    return (
+      `metadata.annotations[${REQUIRED_GATES}]: the old and the new value together name more than ${LIMITS.requiredGates} ` +
+      'Gates (limit requiredGates): change the annotation in several writes.'
+    );
+  }
+  if (!managedFieldsOf(object).tooMany || (oldObject && managedFieldsOf(oldObject).tooMany)) return undefined;
+  return `${LIMIT_TEXTS[LIMIT_OF_ROLLOUTS]}.`;
+}
+
+function countOfKeys(entries: Record<string, string> | undefined): number {
+  return Object.keys(entries ?? {}).filter((key) => !UNCOUNTED_ON_FLUX_OBJECTS.has(key)).length;
+}
+
+/** The denial of a write that names a Gate of another namespace that the object did not name before. */
+export function foreignGateDenial(
+  object: FluxObject,
+  oldObject: FluxObject | undefined,
+  rules: RefRules,
+): Denial | undefined {
+  const [first] = without(foreignGates(object, rules), oldObject ? foreignGates(oldObject, rules) : []);
+  return first && { reason: 'not_permitted', text: `${subjectOf(object)}: ${foreignText(first)}` };
+}
+
+/**
+ * The problem of a spec that is too deep to be compared field by field.
+ * A stored spec that is too deep blocks no write that leaves it alone: otherwise the object could not be suspended.
+ */
+function nestingProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+  if (!isDeeperThan(LIMITS.nesting, object.spec)) return undefined;
+  if (oldObject && sameJson(specWithoutSuspend(object), specWithoutSuspend(oldObject))) return undefined;
+  return `spec is nested more than ${LIMITS.nesting} levels deep (limit nesting): nest it less deeply.`;
+}
+
+function specWithoutSuspend({ spec }: FluxObject): unknown {
+  const { suspend: _, ...rest } = spec ?? {};
+  return rest;
+}
+
+// The decision.
+
 /** The object to store, or the denial: the rules of the mutating webhook, in the order above. */
 export function decideWrite(write: FluxWrite): WriteOutcome {
   const { oldObject, context, bypass } = write;
@@ -127,17 +216,9 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
     applier: context.applier,
     now: context.now,
   });
-  const warnings = [
-    ...content.warnings,
-    ...referenceWarnings(gates, oldObject, context),
-    ...idleSourceWarning(write, gates),
-    ...suspendedWarning(settled, write, gates),
-    ...awaitsWarning(settled, write),
-    ...unknownAnnotationWarnings(write),
-  ];
   return {
     object: recordReason(settled, oldObject, write.user, context.now, write.reasonCounts ?? false),
-    warnings,
+    warnings: [...content.warnings, ...writeWarnings(write, settled, gates)],
     revertReason: content.revertReason,
   };
 }
@@ -250,81 +331,4 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
     return { denial: { reason: 'managed_field', text, todo: { commands } }, deniedFields: denials, warnings };
   }
   return { object: outcome.object, warnings, revertReason: outcome.isReverted ? 'managed_field' : undefined };
-}
-
-// Warnings about an allowed write.
-
-const KNOWN_ANNOTATIONS = new Set([...UNCOUNTED_ON_FLUX_OBJECTS, BOUND_ROLLOUT, REQUIRED_GATES, SUBSTITUTE]);
-const MAX_UNKNOWN_ANNOTATIONS = 3;
-
-/** Whether an annotation with our prefixes means nothing on a Flux object: misspelt, it holds and sets nothing. */
-export function isUnknownAnnotation(key: string): boolean {
-  const isOurs = key.startsWith(ROLLOUT_PREFIX) || key.startsWith(GATE_PREFIX);
-  return isOurs && !KNOWN_ANNOTATIONS.has(key) && !SUBSTITUTE_FROM.test(key);
-}
-
-function unknownAnnotationWarnings({ object, oldObject }: FluxWrite): string[] {
-  const before = oldObject?.metadata.annotations ?? {};
-  const keys = Object.keys(object.metadata.annotations ?? {});
-  return keys
-    .filter((key) => before[key] === undefined && isUnknownAnnotation(key))
-    .slice(0, MAX_UNKNOWN_ANNOTATIONS)
-    .map((key) => `unknown annotation ${key}: is it a typo?`);
-}
-
-/** Warnings about references that the write breaks, or with which it exceeds a limit; for a new object, about each. */
-function referenceWarnings(
-  { problems, limit }: ObjectGates,
-  oldObject: FluxObject | undefined,
-  context: GateContext,
-): string[] {
-  const known = oldObject && gatesInAnnotation(oldObject, context);
-  const isNew = limit && !known?.tooMany;
-  return [...(isNew ? [`held: ${LIMIT_TEXTS[limit]}`] : []), ...newProblems(problems, known?.problems)];
-}
-
-/**
- * The Warning about a Gate on an OCI HelmRepository. It holds nothing: Flux doesn't reconcile such an object, and the
- * objects that use it fetch the charts.
- */
-function idleSourceWarning({ object, oldObject }: FluxWrite, gates: ObjectGates): string[] {
-  const isIdle = (each: FluxObject | undefined) => each?.kind === 'HelmRepository' && each.spec?.type === 'oci';
-  const gatesAnnotation = (each: FluxObject | undefined) => each?.metadata.annotations?.[REQUIRED_GATES];
-  const isNew = !isIdle(oldObject) || gatesAnnotation(object) !== gatesAnnotation(oldObject);
-  const isGated = gates.all.length > 0 || gates.closures.length > 0;
-  if (!isGated || !isIdle(object) || !isNew) return [];
-  return [
-    'a Gate on a HelmRepository of type oci holds nothing: require the Gate on the HelmReleases that use the repository',
-  ];
-}
-
-/**
- * The Warning that the object is suspended: it was created behind a closed Gate, written with a bypass, or resumed by a
- * user in vain. A limit has a Warning of its own.
- */
-function suspendedWarning(
-  { kind, metadata }: FluxObject,
-  { object, oldObject, bypass }: FluxWrite,
-  gates: ObjectGates,
-): string[] {
-  if (gates.closures.length === 0 || metadata.annotations?.[SUSPENDED] === undefined) return [];
-  if (oldObject && bypass?.granted)
-    return ['stored, but still suspended: to let Flux act on it, also set spec.suspend to false'];
-  if (oldObject) {
-    // Behind a closed Gate the write would have been denied.
-    const isResumed = oldObject.spec?.suspend === true && object.spec?.suspend !== true;
-    return isResumed && gates.problems.length > 0
-      ? ['still suspended: a reference in gate.fluxcd.io/gates names no Gate; correct or remove it']
-      : [];
-  }
-  const { closed } = gates;
-  if (!closed || closed.limit) return [];
-  return [`${kind} '${metadata.name ?? '(new)'}' is suspended: ${areClosed(closed)}`];
-}
-
-/** The Warning for a user who resumes an object whose version is being fetched: it is resumed automatically. */
-function awaitsWarning({ metadata, spec }: FluxObject, { object, oldObject }: FluxWrite): string[] {
-  const awaits = parseDeployments(metadata.annotations?.[AWAITS_ARTIFACT])[0];
-  if (!awaits || oldObject?.spec?.suspend !== true || object.spec?.suspend === spec?.suspend) return [];
-  return [`stays suspended until its source has fetched ${deploymentText(awaits)}; it is then resumed automatically`];
 }

@@ -1,13 +1,21 @@
 /**
- * Admission of Flux objects: answers what core/admission decides, before anything is read (earlyDecision.ts), from the
- * state that writeContext.ts reads (fluxWrite.ts), and after the other webhooks (validate.ts).
+ * Admission of Flux objects: answers what core/admission decides, from the state that writeContext.ts reads
+ * (fluxWrite.ts), and after the other webhooks (validate.ts).
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { GOVERNED_KINDS, governedKindOf, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
-import { foreignGateDenial, isOutOfScope, limitDenial, willConflict } from '../../core/admission/earlyDecision.ts';
-import { closedGatesOfWrite, decideWrite, type FluxWrite, type WriteContext } from '../../core/admission/fluxWrite.ts';
+import {
+  closedGatesOfWrite,
+  decideWrite,
+  type FluxWrite,
+  foreignGateDenial,
+  isOutOfScope,
+  limitDenial,
+  type WriteContext,
+  willConflict,
+} from '../../core/admission/fluxWrite.ts';
 import { deletionDenial, verifyWrite } from '../../core/admission/validate.ts';
 import { type Bypass, freshReason } from '../../core/gate/bypassReason.ts';
 import type { ClosedGates } from '../../core/gate/closedGates.ts';

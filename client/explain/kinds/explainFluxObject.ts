@@ -5,7 +5,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import { governedKindOf } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, Gate, Rollout } from '../../../api/types.ts';
-import { isUnknownAnnotation } from '../../../core/admission/fluxWrite.ts';
+import { isUnknownAnnotation } from '../../../core/admission/writeWarnings.ts';
 import { type ClosedGates, closedOf, closedText, closuresOf } from '../../../core/gate/closedGates.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { ANY_REF } from '../../../core/gate/gateRefs.ts';

@@ -60,6 +60,25 @@ it.each(alike)('%s %j sent back as %j is stored as it was, with the new annotati
   expect(outcome.object.metadata.annotations?.['reconcile.fluxcd.io/requestedAt']).toBe('now');
 });
 
+it('a Git sync that changes only the form changes nothing, and gets no Warning', () => {
+  const [before, after] = ['10m', '10m0s'].map((interval) => {
+    const object = write('Kustomization', { interval });
+    const managedFields = [
+      { manager: 'kustomize-controller', operation: 'Apply' as const, fieldsV1: { 'f:spec': { 'f:interval': {} } } },
+    ];
+    return { ...object, metadata: { ...object.metadata, managedFields } };
+  });
+  const outcome = decide({
+    object: after!,
+    oldObject: before!,
+    context: { rollouts: rolloutsByName(), gates: gatesByName(), now: NOW },
+    user: 'flux',
+    fieldManager: 'kustomize-controller',
+    isSync: true,
+  });
+  expect(outcome).toMatchObject({ object: { spec: before!.spec }, warnings: [] });
+});
+
 describe('is refused all the same:', () => {
   it.each<[kind: string, before: Spec, after: Spec, path: string]>([
     ['Kustomization', { interval: '10m' }, { interval: '10m1s' }, 'spec.interval'],

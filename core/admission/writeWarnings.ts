@@ -1,0 +1,104 @@
+/** The Warnings about an allowed write of a Flux object. They decide nothing. */
+import {
+  AWAITS_ARTIFACT,
+  BOUND_ROLLOUT,
+  GATE_PREFIX,
+  REQUIRED_GATES,
+  ROLLOUT_PREFIX,
+  SUBSTITUTE,
+  SUBSTITUTE_FROM,
+  SUSPENDED,
+  UNCOUNTED_ON_FLUX_OBJECTS,
+} from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import { LIMIT_TEXTS } from '../gate/gateRefs.ts';
+import { newProblems } from '../kube/fieldProblem.ts';
+import { deploymentText, parseDeployments } from '../managedField/deployment.ts';
+import { areClosed } from '../objectGates/gateTexts.ts';
+import { gatesInAnnotation, type ObjectGates } from '../objectGates/objectGates.ts';
+import type { FluxWrite } from './fluxWrite.ts';
+
+/**
+ * @param settled the object as it is stored
+ * @param gates that it requires
+ */
+export function writeWarnings(write: FluxWrite, settled: FluxObject, gates: ObjectGates): string[] {
+  return [
+    ...referenceWarnings(write, gates),
+    ...idleSourceWarning(write, gates),
+    ...suspendedWarning(settled, write, gates),
+    ...awaitsWarning(settled, write),
+    ...unknownAnnotationWarnings(write),
+  ];
+}
+
+const KNOWN_ANNOTATIONS = new Set([...UNCOUNTED_ON_FLUX_OBJECTS, BOUND_ROLLOUT, REQUIRED_GATES, SUBSTITUTE]);
+const MAX_UNKNOWN_ANNOTATIONS = 3;
+
+/** Whether an annotation with our prefixes means nothing on a Flux object: misspelt, it holds and sets nothing. */
+export function isUnknownAnnotation(key: string): boolean {
+  const isOurs = key.startsWith(ROLLOUT_PREFIX) || key.startsWith(GATE_PREFIX);
+  return isOurs && !KNOWN_ANNOTATIONS.has(key) && !SUBSTITUTE_FROM.test(key);
+}
+
+function unknownAnnotationWarnings({ object, oldObject }: FluxWrite): string[] {
+  const before = oldObject?.metadata.annotations ?? {};
+  const keys = Object.keys(object.metadata.annotations ?? {});
+  return keys
+    .filter((key) => before[key] === undefined && isUnknownAnnotation(key))
+    .slice(0, MAX_UNKNOWN_ANNOTATIONS)
+    .map((key) => `unknown annotation ${key}: is it a typo?`);
+}
+
+/** Warnings about references that the write breaks, or with which it exceeds a limit; for a new object, about each. */
+function referenceWarnings({ oldObject, context }: FluxWrite, { problems, limit }: ObjectGates): string[] {
+  const known = oldObject && gatesInAnnotation(oldObject, context);
+  const isNew = limit && !known?.tooMany;
+  return [...(isNew ? [`held: ${LIMIT_TEXTS[limit]}`] : []), ...newProblems(problems, known?.problems)];
+}
+
+/**
+ * The Warning about a Gate on an OCI HelmRepository. It holds nothing: Flux doesn't reconcile such an object, and the
+ * objects that use it fetch the charts.
+ */
+function idleSourceWarning({ object, oldObject }: FluxWrite, gates: ObjectGates): string[] {
+  const isIdle = (each: FluxObject | undefined) => each?.kind === 'HelmRepository' && each.spec?.type === 'oci';
+  const gatesAnnotation = (each: FluxObject | undefined) => each?.metadata.annotations?.[REQUIRED_GATES];
+  const isNew = !isIdle(oldObject) || gatesAnnotation(object) !== gatesAnnotation(oldObject);
+  const isGated = gates.all.length > 0 || gates.closures.length > 0;
+  if (!isGated || !isIdle(object) || !isNew) return [];
+  return [
+    'a Gate on a HelmRepository of type oci holds nothing: require the Gate on the HelmReleases that use the repository',
+  ];
+}
+
+/**
+ * The Warning that the object is suspended: it was created behind a closed Gate, written with a bypass, or resumed by a
+ * user in vain. A limit has a Warning of its own.
+ */
+function suspendedWarning(
+  { kind, metadata }: FluxObject,
+  { object, oldObject, bypass }: FluxWrite,
+  gates: ObjectGates,
+): string[] {
+  if (gates.closures.length === 0 || metadata.annotations?.[SUSPENDED] === undefined) return [];
+  if (oldObject && bypass?.granted)
+    return ['stored, but still suspended: to let Flux act on it, also set spec.suspend to false'];
+  if (oldObject) {
+    // Behind a closed Gate the write would have been denied.
+    const isResumed = oldObject.spec?.suspend === true && object.spec?.suspend !== true;
+    return isResumed && gates.problems.length > 0
+      ? ['still suspended: a reference in gate.fluxcd.io/gates names no Gate; correct or remove it']
+      : [];
+  }
+  const { closed } = gates;
+  if (!closed || closed.limit) return [];
+  return [`${kind} '${metadata.name ?? '(new)'}' is suspended: ${areClosed(closed)}`];
+}
+
+/** The Warning for a user who resumes an object whose version is being fetched: it is resumed automatically. */
+function awaitsWarning({ metadata, spec }: FluxObject, { object, oldObject }: FluxWrite): string[] {
+  const awaits = parseDeployments(metadata.annotations?.[AWAITS_ARTIFACT])[0];
+  if (!awaits || oldObject?.spec?.suspend !== true || object.spec?.suspend === spec?.suspend) return [];
+  return [`stays suspended until its source has fetched ${deploymentText(awaits)}; it is then resumed automatically`];
+}
