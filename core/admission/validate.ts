@@ -125,13 +125,7 @@ export function agreesWithDeployed(object: FluxObject): boolean {
   return (state === undefined || state === 'open') && managedFieldsOf(object).fields.every(agrees);
 }
 
-/**
- * The longest time between the mutating and the validating call of one request. If a version is deployed in between,
- * the field may still have the value of the previous deployment, or of the stored object.
- */
-const BETWEEN_CALLS_MS = 10_000;
-
-/** The problem of each managed field whose value differs from what its Rollout has deployed, and what to do. */
+/** The problem of each managed field whose value another webhook has set, and what to do. */
 function verifyManagedFields(
   object: FluxObject,
   oldObject: FluxObject | undefined,
@@ -140,35 +134,96 @@ function verifyManagedFields(
 ): { text: string; todo: string }[] {
   const [deployments, stored] = [object, oldObject].map((each) => each && deploymentsOn(each));
   const byGit = setByGit(object.metadata.annotations?.[DEPLOYED]);
-  // The variables of an atomic update follow the source, which may have an earlier deployment, or none yet.
   const isAtomic = object.metadata.annotations?.[ARTIFACT] !== undefined;
   const oldKeys = new Set(oldObject ? managedFieldsOf(oldObject).fields.map(fieldKey) : []);
   return managedFieldsOf(object).fields.flatMap((field) => {
     const rollout = rollouts.get(field.rollout);
-    const head = deploymentOf(rollout);
     const value = readManagedField(object, field);
-    if (value === head?.version || isSetByGit(rollout) || byGit.has(field.rollout)) return [];
     const carried = deployments?.get(field.rollout);
-    const before = deploymentOf(rollout, 1);
-    const isKept =
+    const isStored =
       oldObject !== undefined &&
       value === readManagedField(oldObject, field) &&
       sameJson(carried, stored?.get(field.rollout));
-    // Our mutating webhook leaves field and annotation as they are, or sets both.
-    const isOurs = isKept || carried === undefined || value === carried.version;
-    if (isOurs && !head) return [];
-    if (isOurs && isAtomic && (isKept || (carried && isEarlier(carried, rollout)))) return [];
-    if (before && carried?.id === before.id && carried.uid === before.uid && value === before.version) return [];
-    const committed = parseTime(rollout?.status?.history?.[0]?.timestamp) ?? 0;
-    if (isOurs && now - committed < BETWEEN_CALLS_MS && (before === undefined || isKept)) return [];
+    const isByGit = isSetByGit(rollout) || byGit.has(field.rollout);
+    const found: FoundField = {
+      value,
+      carried,
+      rollout,
+      head: deploymentOf(rollout),
+      isStored,
+      isByGit,
+      isAtomic,
+      now,
+    };
+    if (ALLOWED_CASES.some((isCase) => isCase(found))) return [];
     const [path, by] = [fieldPath(field).join('.'), `Rollout '${field.rollout}'`];
     // Our mutating webhook writes the deployment into the annotation of each object that it sees bound.
     const wasBound = carried !== undefined || oldKeys.has(fieldKey(field));
     if (!wasBound) return { text: `another mutating webhook bound ${path} to ${by} too late`, todo: CALL_BEFORE };
     const change = value === undefined ? `removed ${path}` : `set ${path} to '${value}'`;
-    const text = `another mutating webhook ${change}; ${by} has deployed '${(head ?? carried)?.version}'`;
+    const text = `another mutating webhook ${change}; ${by} has deployed '${(found.head ?? carried)?.version}'`;
     return { text, todo: exclude('field') };
   });
+}
+
+/** A managed field as all webhooks have left it. */
+interface FoundField {
+  value: string | undefined;
+  /** The Rollout's deployment in the object's annotation. */
+  carried: DeploymentRef | undefined;
+  rollout: Rollout | undefined;
+  /** The Rollout's newest deployment. */
+  head: DeploymentRef | undefined;
+  /** Whether value and deployment are those of the stored object. */
+  isStored: boolean;
+  isByGit: boolean;
+  /** Whether the field follows the object's source: core/managedField/atomicUpdate.ts. */
+  isAtomic: boolean;
+  now: EpochMs;
+}
+
+/** The cases in which no other webhook has set the value. One is enough. */
+const ALLOWED_CASES = [isDeployed, isLeftToGit, hasNoDeployment, followsSource, isOneBehind, isBetweenCalls];
+
+function isDeployed({ value, head }: FoundField): boolean {
+  return value === head?.version;
+}
+
+function isLeftToGit({ isByGit }: FoundField): boolean {
+  return isByGit;
+}
+
+/** The Rollout doesn't exist, or has deployed nothing. */
+function hasNoDeployment(found: FoundField): boolean {
+  return !found.head && isConsistent(found);
+}
+
+/** The source has fetched an earlier deployment, or none yet. */
+function followsSource(found: FoundField): boolean {
+  const { isAtomic, isStored, carried, rollout } = found;
+  return isAtomic && isConsistent(found) && (isStored || (carried !== undefined && isEarlier(carried, rollout)));
+}
+
+/** The Rollout may have deployed the head since our mutating webhook was called. */
+function isOneBehind({ value, carried, rollout }: FoundField): boolean {
+  const before = deploymentOf(rollout, 1);
+  return before !== undefined && carried?.id === before.id && carried.uid === before.uid && value === before.version;
+}
+
+/** The longest time between the mutating and the validating call of one request. */
+const BETWEEN_CALLS_MS = 10_000;
+
+/** The Rollout has deployed the head, its first or one for an unchanged object, between the two calls. */
+function isBetweenCalls(found: FoundField): boolean {
+  const { rollout, isStored, now } = found;
+  const committed = parseTime(rollout?.status?.history?.[0]?.timestamp) ?? 0;
+  const isUnseen = isStored || deploymentOf(rollout, 1) === undefined;
+  return isUnseen && now - committed < BETWEEN_CALLS_MS && isConsistent(found);
+}
+
+/** Whether our mutating webhook may have left field and annotation like this: both as they were, or both set. */
+function isConsistent({ value, carried, isStored }: FoundField): boolean {
+  return isStored || carried === undefined || value === carried.version;
 }
 
 /**

@@ -17,7 +17,7 @@ import { statusChangedAt } from '../gate/evaluateGates.ts';
 import { requiredByBinding } from '../gate/gateRefs.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
-import { earliestTime, minuteOf, parseTime, secondsUntil } from '../kube/time.ts';
+import { earliestTime, minuteOf, parseTime } from '../kube/time.ts';
 import { parseDeployments } from '../managedField/deployment.ts';
 import { readManagedField } from '../managedField/managedFields.ts';
 import type { ObjectGates } from '../objectGates/objectGates.ts';
@@ -48,8 +48,8 @@ interface Decoration {
   /** The annotations to write; null removes one. */
   annotations?: Record<string, string | null>;
   status?: FluxStatus;
-  /** Seconds until the next sync if nothing is written: the least counts. */
-  requeues?: (number | undefined)[];
+  /** The time of the next sync if nothing is written. */
+  requeueAt?: EpochMs | undefined;
 }
 
 /**
@@ -59,13 +59,13 @@ interface Decoration {
 const CONDITION_DELAY_MS = 5000;
 
 /** The interval for the report on a held object: changes of Gates trigger only the decorator `hold`. */
-const HELD_REQUEUE_SECONDS = 60;
+const HELD_REQUEUE_MS = 60_000;
 
 /**
  * The interval for an object that isn't allowed to request its applier's apply yet, whose state doesn't fit its Gates
  * yet, or whose last trigger the webhook hasn't seen.
  */
-const PENDING_REQUEUE_SECONDS = 10;
+const PENDING_REQUEUE_MS = 10_000;
 
 export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
   const { object, stored, gates, reportInputs, waiting, mayRequest } = from;
@@ -91,16 +91,19 @@ export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
   const status = state === undefined && fits ? withGateCondition(object, gates, now, wait) : undefined;
   const changes = gates.all.map(({ key, isOpen }) => statusChangedAt(reportInputs.gates.get(key), isOpen, now));
   const conditionAt = Math.max(0, ...changes) + CONDITION_DELAY_MS;
-  const changesAt = [next?.requeueAt, status && conditionAt, resumedAloneAt(wait)];
+  const isPending = (awaitedApply(object) && !mayRequest) || !fits || isUnseen;
+  const isHeld = object.metadata.annotations?.[SUSPENDED] !== undefined;
   return {
     binding: next?.binding,
     ...(Object.keys(annotations).length > 0 && { annotations }),
     ...(status && conditionAt <= now && { status }),
-    requeues: [
-      ...changesAt.map((at) => (at === undefined ? undefined : secondsUntil(at, now))),
-      (awaitedApply(object) && !mayRequest) || !fits || isUnseen ? PENDING_REQUEUE_SECONDS : undefined,
-      object.metadata.annotations?.[SUSPENDED] === undefined ? undefined : HELD_REQUEUE_SECONDS,
-    ],
+    requeueAt: earliestTime([
+      next?.requeueAt,
+      status && conditionAt,
+      resumedAloneAt(wait),
+      isPending ? now + PENDING_REQUEUE_MS : undefined,
+      isHeld ? now + HELD_REQUEUE_MS : undefined,
+    ]),
   };
 }
 

@@ -15,6 +15,7 @@ import { bindingName, reportInputsOf } from '../../core/binding/bindingSpec.ts';
 import { decorate } from '../../core/binding/decorate.ts';
 import { byRefKey } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
+import { secondsUntil } from '../../core/kube/time.ts';
 import { managedFieldsOf } from '../../core/managedField/managedFields.ts';
 import { evaluateRecordedGates, type ObjectGates, recordedRefs } from '../../core/objectGates/objectGates.ts';
 import {
@@ -65,12 +66,14 @@ export const fluxHook: DecoratorHook<FluxObject> = {
     const reportInputs = reportInputsOf(objectsOf<Rollout>(related, KINDS.Rollout), found);
     const waiting = objectsOf<FluxBinding>(related, KINDS.FluxBinding);
     const decoration = decorate({ object, stored, gates, reportInputs, waiting, mayRequest }, call.now);
-    const { binding, annotations, status, requeues = [] } = decoration;
+    const { binding, annotations, status, requeueAt } = decoration;
     return {
       attachments: binding ? [binding] : [],
       ...(annotations && { annotations }),
       ...(status && { status }),
-      ...resyncAfter(annotations || status ? [CONFLICT_REQUEUE_SECONDS] : requeues),
+      ...resyncAfter([
+        annotations || status ? CONFLICT_REQUEUE_SECONDS : requeueAt && secondsUntil(requeueAt, call.now),
+      ]),
     };
   },
 };

@@ -129,7 +129,7 @@ describe('the Flux decorator', () => {
 
     it('triggers it once a minute while the API server does not call it', async () => {
       const { annotations, resyncAfterSeconds } = await answerTo(renewed);
-      expect([annotations, resyncAfterSeconds]).toEqual([undefined, 10]);
+      expect([annotations, resyncAfterSeconds]).toEqual([undefined, 10.5]);
       const later = renewed.replace(/@.*/, '@2020-01-01T00:00:00Z');
       expect((await answerTo(later)).annotations).toEqual({ [DEPLOYED]: renewed });
     });

@@ -255,7 +255,7 @@ describe('an object that a Kustomization applies', () => {
       cluster.applier = retry;
       cluster.now += 3_600_000;
       await cluster.bind();
-      expect((await cluster.decorate()).resyncAfterSeconds).toBe(60);
+      expect((await cluster.decorate()).resyncAfterSeconds).toBe(60.5);
       await cluster.settle();
       expect([cluster.object, cluster.binding]).toEqual(before);
     }
