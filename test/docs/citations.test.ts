@@ -143,8 +143,13 @@ describe('docs/architecture.md', () => {
 });
 
 describe('the catalogues of docs/reference', () => {
-  it.each(writes)('write %s is decided in the named file', (_, { decidedIn }) => {
-    expect(decidedIn.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+  it.each(writes)('write %s is decided in the named file and function', (_, { decidedIn }) => {
+    const isThere = (cited: string) => {
+      const [file, name] = cited.split('#');
+      if (!existsSync(join(ROOT, file!))) return false;
+      return name === undefined || readFileSync(join(ROOT, file!), 'utf8').includes(`function ${name}(`);
+    };
+    expect(decidedIn.filter((cited) => !isThere(cited))).toEqual([]);
   });
 
   it('have each quirk of the Go controller, Q1 to Q36', () => {
