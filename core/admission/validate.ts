@@ -151,6 +151,7 @@ function verifyManagedFields(
       rollout,
       head: deploymentOf(rollout),
       isStored,
+      isUnfetched: oldObject !== undefined && carried === undefined && !stored?.has(field.rollout),
       isByGit,
       isAtomic,
       now,
@@ -176,6 +177,8 @@ interface FoundField {
   head: DeploymentRef | undefined;
   /** Whether value and deployment are those of the stored object. */
   isStored: boolean;
+  /** Whether neither the stored object nor the new one has a deployment of the Rollout. */
+  isUnfetched: boolean;
   isByGit: boolean;
   /** Whether the field follows the object's source: core/managedField/atomicUpdate.ts. */
   isAtomic: boolean;
@@ -198,10 +201,11 @@ function hasNoDeployment(found: FoundField): boolean {
   return !found.head && isConsistent(found);
 }
 
-/** The source has fetched an earlier deployment, or none yet. */
+/** The source has fetched an earlier deployment, or none yet: then the field keeps even a value that this write sets. */
 function followsSource(found: FoundField): boolean {
-  const { isAtomic, isStored, carried, rollout } = found;
-  return isAtomic && isConsistent(found) && (isStored || (carried !== undefined && isEarlier(carried, rollout)));
+  const { isAtomic, isStored, isUnfetched, carried, rollout } = found;
+  const isOlder = isStored || isUnfetched || (carried !== undefined && isEarlier(carried, rollout));
+  return isAtomic && isOlder && isConsistent(found);
 }
 
 /** The Rollout may have deployed the head since our mutating webhook was called. */

@@ -361,6 +361,23 @@ describe('validating', () => {
     expect(answer.allowed).toBe(denied === undefined);
     if (denied) expect(answer.message).toMatch(denied);
   });
+
+  it.each([
+    ['fetches', 'Reconciling'],
+    ['cannot fetch', 'FetchFailed'],
+  ])('a variable that a write binds and sets while the source %s the version', async (_, type) => {
+    const spec = { sourceRef: { kind: 'OCIRepository', name: 'web' } };
+    const conditions = [{ type, status: 'True', observedGeneration: 3 }];
+    const source = ociRepository({ tag: '1.1.0' }, { ...at(2, '1.1.0'), status: { conditions } });
+    const oldObject = kustomization({ annotations: {}, substitute: { APP: '0.9.0' }, spec });
+    const object = kustomization({ substitute: { APP: '1.0.0' }, spec });
+    const answer = await send(
+      [mutateFlux, validateFlux],
+      { object, oldObject },
+      { objects: [...context.objects, source] },
+    );
+    expect(answer).toMatchObject({ allowed: true, object: { spec: { postBuild: { substitute: { APP: '1.0.0' } } } } });
+  });
 });
 
 it.each(['mutate/flux', 'validate/flux'])('%s leaves a write of the status alone', async (webhook) => {
