@@ -159,7 +159,7 @@ export const UNCOUNTED_ON_FLUX_OBJECTS: ReadonlySet<string> = new Set([
 export const OPEN_REQUESTED_AT = 'open.gate.fluxcd.io/requestedAt';
 /** On Gates: close at this time, RFC 3339. */
 export const CLOSE_REQUESTED_AT = 'close.gate.fluxcd.io/requestedAt';
-/** On Gates: open for this version only, `<tag>` of every Rollout or `<namespace>/<rollout>:<tag>`. */
+/** On Gates: the one version that the opening is for, `<tag>` of every Rollout or `<namespace>/<rollout>:<tag>`. */
 export const OPEN_FOR = 'open.gate.fluxcd.io/for';
 /** On Gates: why it is opened. */
 export const OPEN_REASON = 'open.gate.fluxcd.io/reason';

@@ -47,7 +47,7 @@ export const gateHook: CompositeHook<Gate> = {
     const status = gateStatus(gate, evaluation, facts, call.now);
     const given = approvalEvents(gate.status?.approvals, approvals, record, call.now);
     const involvedObjects = involvedObjectsOf(requirers ?? gate.status?.heldObjects ?? [], ref.namespace);
-    for (const event of [...gateEvents(gate, status, evaluation.message), ...given]) {
+    for (const event of [...gateEvents(gate, status, evaluation.message, call.now), ...given]) {
       call.events.record({ ...eventRecord(event, gate, call.now), involvedObjects });
     }
     const requeue = requeueSeconds(gate, evaluation, call.now, until);

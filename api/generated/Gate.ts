@@ -246,10 +246,6 @@ export interface Gate {
        * The reason given.
        */
       reason?: string;
-      /**
-       * The one version that the opening is for.
-       */
-      for?: string;
     };
     /**
      * A request for a later time.
@@ -271,10 +267,35 @@ export interface Gate {
        * The reason given.
        */
       reason?: string;
+    };
+    /**
+     * An opening for one version, which passes while the Gate is closed.
+     */
+    exception?: {
       /**
-       * The one version that the opening is for.
+       * What was requested.
        */
-      for?: string;
+      action: 'open';
+      /**
+       * The version, `<tag>` or `<namespace>/<rollout>:<tag>`.
+       */
+      for: string;
+      /**
+       * When it begins.
+       */
+      at: string;
+      /**
+       * When it ends.
+       */
+      until?: string;
+      /**
+       * The authenticated user.
+       */
+      by?: string;
+      /**
+       * The reason given.
+       */
+      reason?: string;
     };
     /**
      * The user whose request keeps the Gate open.

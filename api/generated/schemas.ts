@@ -275,9 +275,6 @@ export const SCHEMAS: Record<string, object> = {
        },
        "reason": {
         "type": "string"
-       },
-       "for": {
-        "type": "string"
        }
       }
      },
@@ -299,8 +296,33 @@ export const SCHEMAS: Record<string, object> = {
        },
        "reason": {
         "type": "string"
+       }
+      }
+     },
+     "exception": {
+      "type": "object",
+      "required": [
+       "action",
+       "at",
+       "for"
+      ],
+      "properties": {
+       "action": {
+        "type": "string"
        },
        "for": {
+        "type": "string"
+       },
+       "at": {
+        "type": "string"
+       },
+       "until": {
+        "type": "string"
+       },
+       "by": {
+        "type": "string"
+       },
+       "reason": {
         "type": "string"
        }
       }

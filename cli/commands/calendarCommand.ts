@@ -198,7 +198,7 @@ function dayCells(
     if (to <= now()) return ' ';
     const states = new Set(spans.filter((span) => overlaps(span, Math.max(from, now()), to)).map(({ state }) => state));
     if (states.size === 0) return ' ';
-    if (states.size > 1 || states.has('partly')) return style.tone('busy', both);
+    if (states.size > 1) return style.tone('busy', both);
     return states.has('closed') ? style.tone('bad', closed) : style.faint(open);
   }).join('');
 }

@@ -9,7 +9,7 @@ import { scheduledBy } from '../../core/record/pinAndSchedule.ts';
 import type { StoredChange } from '../../core/record/record.ts';
 import { approvalRuleText } from '../explain/approvalViews.ts';
 import { gateRow, type Span, scheduleRow } from '../explain/calendar/calendarRows.ts';
-import { evaluationText } from '../explain/gateText.ts';
+import { gateText } from '../explain/gateText.ts';
 
 /** An interval in which a Gate or schedule does not change. `to`: absent if it is later than the page shows. */
 export type Band = Omit<Span, 'to'> & { to?: string };
@@ -57,7 +57,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
     namespace,
     name,
     opened,
-    text: evaluationText(gate, evaluation),
+    text: gateText(gate, now),
     default: spec.default,
     rules: rules.map((rule) => `${action === 'Open' ? 'open' : 'closed'} ${ruleText(rule)}`),
     bands: bandsOf(gateRow(gate, now, now + HORIZON_MS, MAX_BANDS).spans, now + HORIZON_MS),

@@ -147,7 +147,7 @@ const LIST_ACTIONS: Record<string, 'Allowed' | 'Rejected'> = {
 
 function recordsOfGate(gate: Gate, now: EpochMs): AuditRecord[] {
   const object = refOf(gate);
-  const { current, planned } = parseAcceptedRequests(gate.metadata.annotations?.[ACCEPTED_REQUEST]) ?? {};
+  const { current, planned, exception } = parseAcceptedRequests(gate.metadata.annotations?.[ACCEPTED_REQUEST]) ?? {};
   const requested = ({ action, at, by, reason, for: version }: GateRequest, isPlan: boolean): AuditRecord => {
     const [done, plan] =
       action === 'open' ? (['Opened', 'OpenPlanned'] as const) : (['Closed', 'ClosePlanned'] as const);
@@ -163,7 +163,7 @@ function recordsOfGate(gate: Gate, now: EpochMs): AuditRecord[] {
   return [
     // The current request is in effect, even if its user's clock is ahead.
     ...(current ? [requested(current, false)] : []),
-    ...(planned ? [requested(planned, planned.at > now)] : []),
+    ...[planned, exception].flatMap((request) => (request ? [requested(request, request.at > now)] : [])),
     ...recordsOfApprovals(gate, APPROVAL_KEYS.Gate),
     ...(calendar
       ? [

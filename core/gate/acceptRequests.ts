@@ -3,27 +3,30 @@
  * not count as requests: a Git sync that restores an older timestamp than a handled one, and text that a user writes
  * into the record.
  */
-import { ACCEPTED_REQUEST, OPEN_FOR } from '../../api/annotations.ts';
+import { ACCEPTED_REQUEST } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { sameJson } from '../kube/json.ts';
+import { wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import {
-  annotatedRequest,
   annotatedRequests,
   CLOCK_TOLERANCE_MS,
+  ended,
   formatAcceptedRequests,
   GATE_ACTIONS,
   type GateAction,
   type GateRequest,
   type GateRequests,
   gateRequestsOf,
+  isException,
+  isStored,
   parseAcceptedRequests,
   REASON_KEYS,
   REQUESTED_AT_KEYS,
   withDueRequest,
 } from './gateRequests.ts';
-import { hasEnded } from './gateTimeline.ts';
+import { evaluateGate, hasEnded } from './gateTimeline.ts';
 
 /** The requests that a write of a Gate makes, and the record to store. */
 export interface AcceptedRequests {
@@ -38,7 +41,7 @@ export interface AcceptedRequests {
 
 /** The requests that the write makes. `old`: undefined for a new Gate. `by`: the writer. */
 export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, now: EpochMs): AcceptedRequests {
-  let requests: GateRequests = old ? requestsBefore(gate, old, now) : restoredRequests(gate, by, now);
+  let requests = old ? requestsBefore(gate, old, now) : restoredRequests(gate, by, now);
   const accepted: GateRequest[] = [];
   const ignored: GateRequest[] = [];
   const reasonBy = reasonAuthors(gate, old, by);
@@ -53,9 +56,8 @@ export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, no
       accepted.push(request);
     }
   }
-  if (accepted.length === 0 && isChanged(OPEN_FOR, gate, old)) requests = limitOpening(requests, gate, by);
   const seen = Object.fromEntries(annotations.map(({ action, at }) => [action, at]));
-  const isRecorded = requests.current !== undefined || requests.planned !== undefined;
+  const isRecorded = [requests.current, requests.planned, requests.exception].some((each) => each !== undefined);
   return {
     record: isRecorded ? formatAcceptedRequests({ ...requests, seen, reasonBy }) : undefined,
     accepted,
@@ -83,14 +85,24 @@ function isChanged(key: string, gate: Gate, old: Gate | undefined): boolean {
 
 /** The stored requests. Timestamps in the annotations count as handled, even if the webhook never saw their write. */
 function requestsBefore(gate: Gate, old: Gate, now: EpochMs): GateRequests {
-  const { current: newest, planned, handled: known } = gateRequestsOf(old, now);
-  const ends = newest && !sameJson(gate.spec, old.spec) && hasEnded(old, now);
-  const current: GateRequest | undefined = ends ? { ...newest, hasEnded: true } : newest;
+  const { handled: known, ...requests } = gateRequestsOf(old, now);
+  const { current, planned, exception } = sameJson(gate.spec, old.spec) ? requests : withEnded(requests, old, now);
   const handled = { ...known };
   for (const { action, at } of annotatedRequests(old)) {
     if (at <= now + CLOCK_TOLERANCE_MS) handled[action] ??= at;
   }
-  return { current, planned, handled };
+  return { current, planned, exception, handled };
+}
+
+/** The requests, of which those without an effect at `now` have ended: another spec doesn't bring them back. */
+function withEnded<T extends Omit<GateRequests, 'handled'>>(requests: T, gate: Gate, now: EpochMs): T {
+  const { current, exception } = requests;
+  const isIdle = exception && exception.at <= now && evaluateGate(gate, now).openFor === undefined;
+  return {
+    ...requests,
+    current: current && hasEnded(gate, now) ? ended(current) : current,
+    exception: isIdle ? ended(exception) : exception,
+  };
 }
 
 /**
@@ -114,45 +126,35 @@ function restoredRequests(gate: Gate, by: string, now: EpochMs): GateRequests {
   const past = (at: EpochMs | undefined) => (at !== undefined && at <= now + CLOCK_TOLERANCE_MS ? at : undefined);
   return {
     current: own(current),
-    // A planned opening for one version would become one for all.
-    ...(planned && !planned.for && { planned: own(planned) }),
+    ...(planned && { planned: own(planned) }),
     handled: { open: past(handled.open), close: past(handled.close) },
-    seen: planned?.action === 'open' ? { close: seen?.close } : seen,
+    seen,
   };
 }
 
-function isHandled({ action, at }: GateRequest, { planned, handled, seen }: GateRequests): boolean {
-  if (planned?.action === action && planned.at === at) return true;
+function isHandled(request: GateRequest, requests: GateRequests): boolean {
+  if (isStored(request, requests)) return true;
+  const { action, at } = request;
   // In a Gate from a backup a request may have been planned and withdrawn.
-  if (seen?.[action] === at) return true;
-  const last = handled[action];
+  if (requests.seen?.[action] === at) return true;
+  const last = requests.handled[action];
   // The clocks of two users may differ a little. A sync restores exactly the old time, or one from long ago.
   return last !== undefined && (at === last || at <= last - CLOCK_TOLERANCE_MS);
 }
 
 /** The requests with a new one, which takes effect at its time. */
-function addRequest(requests: GateRequests, request: GateRequest, { spec }: Gate, now: EpochMs): GateRequests {
-  const { current, handled, seen } = withDueRequest(requests, now);
-  if (request.at > now + CLOCK_TOLERANCE_MS) return { current, planned: request, handled, seen };
+function addRequest(before: GateRequests, request: GateRequest, { spec }: Gate, now: EpochMs): GateRequests {
+  const requests = withDueRequest(before, now);
+  const { action, at } = request;
+  const isAhead = at > now + CLOCK_TOLERANCE_MS;
+  const handled = isAhead ? requests.handled : { ...requests.handled, [action]: at };
+  if (isException(request)) {
+    return { ...requests, exception: isAhead ? request : { ...request, at: Math.min(at, wholeSeconds(now)) }, handled };
+  }
+  if (isAhead) return { ...requests, planned: request };
   // It only ends an opening: the default, not the request, keeps the Gate closed.
-  const endsAtOnce = request.action === 'close' && spec.default === 'closed' && !spec.schedule;
-  const effective: GateRequest = endsAtOnce ? { ...request, hasEnded: true } : request;
-  return { current: effective, handled: { ...handled, [request.action]: request.at }, seen };
-}
-
-/**
- * The requests after a change of only OPEN_FOR, which limits the earlier opening to that version. Removing OPEN_FOR
- * doesn't widen the opening again, because Flux strips annotations (docs/facts.md, F5).
- */
-function limitOpening(requests: GateRequests, gate: Gate, by: string): GateRequests {
-  const version = gate.metadata.annotations?.[OPEN_FOR];
-  const open = annotatedRequest(gate, 'open');
-  const limit = (request: GateRequest | undefined, annotatedAt: EpochMs | undefined): GateRequest | undefined =>
-    request?.action === 'open' && open?.at === annotatedAt ? { ...request, by, for: version! } : request;
-  if (!version) return requests;
-  return {
-    ...requests,
-    current: limit(requests.current, requests.handled.open),
-    planned: limit(requests.planned, requests.planned?.at),
-  };
+  const endsAtOnce = action === 'close' && spec.default === 'closed' && !spec.schedule;
+  const current = endsAtOnce ? ended(request) : request;
+  const exception = requests.exception && action === 'close' ? ended(requests.exception) : requests.exception;
+  return { ...requests, current, planned: undefined, exception, handled };
 }

@@ -6,11 +6,11 @@ import type { Approval } from '../approval/approvalRecord.ts';
 import { countText, verdictText } from '../approval/approvalVerdict.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
-import { parseTime } from '../kube/time.ts';
+import { earliestTime, formatTime, parseTime } from '../kube/time.ts';
 import type { CommandLine } from '../text/commands.ts';
 import { approvalsOn, approveGateCommand, type NextDeployment } from './gateApprovals.ts';
 import { type GateRequest, opensFor } from './gateRequests.ts';
-import { evaluateGate } from './gateTimeline.ts';
+import { type CountingException, evaluateGate, exceptionChange, type GateEvaluation } from './gateTimeline.ts';
 
 /** The most characters of a user's name or a reason in a message: any user can write a reason. */
 const MAX_QUOTED_CHARACTERS = 120;
@@ -30,14 +30,12 @@ export interface GateResult {
   ref: NamespacedName;
   isOpen: boolean;
   message: string;
-  /** The time of the Gate's next change by itself. */
+  /** The next change by itself; of a closed Gate, its opening, if need be for the version only. */
   until?: EpochMs | undefined;
   /** Identifies the closure: `closure` in core/gate/gateTimeline.ts. */
   closure?: string | undefined;
   /** The request that closed it, if one did. */
   closedBy?: GateRequest | undefined;
-  /** The time at which the Gate opens by itself; undefined if it is open, or opens for another version only. */
-  opensAt?: EpochMs | undefined;
   /** The request that opened it, if one did. */
   openedBy?: GateRequest | undefined;
   /** Whether a request to open opens it; absent if it doesn't exist. */
@@ -79,19 +77,29 @@ function gateResult(
     const message = `Gate '${key}' does not exist and counts as closed: create it, or remove the reference`;
     return { key, ref, isOpen: false, message, closure: ABSENCE };
   }
-  const { opened, openFor, message, until, closure, cause, opensByRequest, next: then } = evaluateGate(gate, now);
-  const isFor = (version: string | undefined) => version !== undefined && next !== undefined && opensFor(version, next);
-  const isOpen = opened || isFor(openFor);
+  const {
+    opened,
+    openFor,
+    message,
+    until,
+    closure,
+    cause,
+    exception: stored,
+    opensByRequest,
+  } = evaluateGate(gate, now);
+  const exception = stored && next && opensFor(stored.for, next) ? stored : undefined;
+  const isException = exception !== undefined && openFor !== undefined;
+  const isOpen = opened || isException;
+  const openedBy = isException ? exception : cause;
   const result: GateResult = {
     key,
     ref,
     isOpen,
-    message,
-    until,
+    message: isException ? `Gate ${exceptionText(exception, now)}` : message,
+    until: earliestTime([until, exception && exceptionChange(exception, now)]),
     closure,
-    openedBy: isOpen && cause?.action === 'open' ? cause : undefined,
-    closedBy: !opened && cause?.action === 'close' ? cause : undefined,
-    opensAt: !isOpen && (then?.opened || isFor(then?.for)) ? until : undefined,
+    openedBy: isOpen && openedBy?.action === 'open' ? openedBy : undefined,
+    closedBy: !isOpen && cause?.action === 'close' ? cause : undefined,
     opensByRequest,
   };
   return opened || !next ? result : openedByApprovals(result, gate, next, now);
@@ -111,6 +119,17 @@ function openedByApprovals(result: GateResult, gate: Gate, next: NextDeployment,
   const how = approveGateCommand(gate, next.version, next.rollout);
   const count = { have: counted.length, need: required, count: of(countText(counted.length, required)) };
   return { ...timed, missingApprovals: { ...count, names: of(verdictText(verdict)), how } };
+}
+
+/** `open for version '1.2.0' until 2026-01-05T11:00:00Z` */
+function exceptionText({ for: version, at, until }: CountingException, now: EpochMs): string {
+  const from = at > now ? ` from ${formatTime(at)}` : '';
+  return `open for version '${version}'${from}${until === undefined ? '' : ` until ${formatTime(until)}`}`;
+}
+
+/** The text about the Gate's state; while the Gate is closed, with the exception. */
+export function withException(text: string, { opened, exception }: GateEvaluation, now: EpochMs): string {
+  return exception && !opened ? `${text}; ${exceptionText(exception, now)}, ${requestText(exception)}` : text;
 }
 
 /** The request as text: `closed by alice: INC-42`. */

@@ -37,18 +37,34 @@ export interface GateRequest {
   at: EpochMs;
   by?: string;
   reason?: string;
-  /** The one version that the opening is for. */
+  /** The one version that the opening is for: then it is an exception. */
   for?: string;
   /** Its effect has ended: a later default, window or schedule doesn't bring it back. */
   hasEnded?: true;
 }
 
+/**
+ * An opening for one version, which passes while the Gate is closed. It changes neither the Gate's state nor another
+ * request. A request to close ends it.
+ */
+export type Exception = GateRequest & { action: 'open'; for: string };
+
+export function isException(request: GateRequest): request is Exception {
+  return request.action === 'open' && request.for !== undefined;
+}
+
+export function ended<T extends GateRequest>(request: T): T {
+  return { ...request, hasEnded: true };
+}
+
 /** The requests of one Gate that count, and what later requests are compared with. */
 export interface GateRequests {
-  /** The newest request whose time has come. */
-  current?: GateRequest;
-  /** A request whose time has not come. At that time it replaces `current`. */
-  planned?: GateRequest;
+  /** The newest request for all versions whose time has come. */
+  current?: GateRequest | undefined;
+  /** A request for all versions whose time has not come. At that time it replaces `current`. */
+  planned?: GateRequest | undefined;
+  /** The newest exception, whether its time has come or not. */
+  exception?: Exception | undefined;
   /** The timestamp of each action's last request that took effect. A value that a Git sync restores is not newer. */
   handled: RequestTimes;
   /**
@@ -71,10 +87,9 @@ export const CLOCK_TOLERANCE_MS = 60_000;
 export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
   const known = withDueRequest(storedRequests(gate), now);
   const { seen, handled } = known;
-  const isPlanned = ({ action, at }: GateRequest) => known.planned?.action === action && known.planned.at === at;
   const fresh = annotatedRequests(gate).filter(
     (request) =>
-      !isPlanned(request) &&
+      !isStored(request, known) &&
       request.at !== seen?.[request.action] &&
       request.at > (handled[request.action] ?? Number.NEGATIVE_INFINITY),
   );
@@ -83,9 +98,23 @@ export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
   // then: with a tolerance, a request of the next minute would come before a planned one that is due earlier.
   const tolerance = known.planned ? 0 : CLOCK_TOLERANCE_MS;
   const isAhead = ({ at }: GateRequest) => at > now + tolerance;
-  const current = sortedRequests([known.current, ...fresh.filter((request) => !isAhead(request))]).at(-1);
-  const planned = sortedRequests([known.planned, ...fresh.filter(isAhead)]).at(-1);
-  return { current, planned, handled, seen };
+  const forAll = fresh.filter((request) => !isException(request));
+  const current = sortedRequests([known.current, ...forAll.filter((request) => !isAhead(request))]).at(-1);
+  const planned = sortedRequests([known.planned, ...forAll.filter(isAhead)]).at(-1);
+  const exception = fresh.find(isException) ?? known.exception;
+  const isNew = current !== known.current || exception !== known.exception;
+  return { current, planned, exception: isNew ? exceptionAfter(current, exception) : exception, handled, seen };
+}
+
+/** Whether the request is the planned one, or the exception. */
+export function isStored({ action, at }: GateRequest, { planned, exception }: GateRequests): boolean {
+  return [planned, exception].some((stored) => stored?.action === action && stored.at === at);
+}
+
+/** The exception after this request has taken effect: a request to close ends it, unless it begins later. */
+function exceptionAfter(request: GateRequest | undefined, exception: Exception | undefined): Exception | undefined {
+  const isEnded = exception && request?.action === 'close' && exception.at <= request.at;
+  return isEnded ? ended(exception) : exception;
 }
 
 /** The requests in the annotations in the order in which they count: later ones last, and close after open. */
@@ -107,17 +136,21 @@ export function annotatedRequest(gate: Gate, action: GateAction): GateRequest | 
 
 /** The requests at `now`: a planned request whose time has come is the current one. */
 export function withDueRequest(requests: GateRequests, now: EpochMs): GateRequests {
-  const { planned, handled, seen } = requests;
+  const { planned, exception, handled, seen } = requests;
   if (!planned || planned.at > now) return requests;
-  return { current: planned, handled: { ...handled, [planned.action]: planned.at }, seen };
+  return {
+    current: planned,
+    exception: exceptionAfter(planned, exception),
+    handled: { ...handled, [planned.action]: planned.at },
+    seen,
+  };
 }
 
 function storedRequests(gate: Gate): GateRequests {
-  const { request, planned } = gate.status ?? {};
+  const { request, planned, exception } = gate.status ?? {};
   return (
     parseAcceptedRequests(gate.metadata.annotations?.[ACCEPTED_REQUEST]) ?? {
-      current: parseRequest(request),
-      planned: parseRequest(planned),
+      ...parseRequests(request, planned, exception),
       handled: {},
     }
   );
@@ -163,7 +196,8 @@ export function addWindow(at: EpochMs, duration: number): EpochMs {
 }
 
 /** The JSON text of the annotation ACCEPTED_REQUEST; equal requests have equal texts. */
-export function formatAcceptedRequests({ current, planned, handled, seen = {}, reasonBy }: GateRequests): string {
+export function formatAcceptedRequests(requests: GateRequests): string {
+  const { current, planned, exception, handled, seen = {}, reasonBy } = requests;
   const formatted = (at: EpochMs | undefined) => (at === undefined ? undefined : formatTime(at));
   const times = ({ open, close }: RequestTimes) => ({ open: formatted(open), close: formatted(close) });
   const request = ({ action, at, by, reason, for: version, hasEnded }: GateRequest) => {
@@ -172,6 +206,7 @@ export function formatAcceptedRequests({ current, planned, handled, seen = {}, r
   return JSON.stringify({
     current: current && request(current),
     planned: planned && request(planned),
+    exception: exception && request(exception),
     handled: times(handled),
     seen: times(seen),
     reasonBy: reasonBy && { open: reasonBy.open, close: reasonBy.close },
@@ -188,11 +223,24 @@ export function parseAcceptedRequests(text: string | undefined): GateRequests | 
     return { open: parseRequestTime(open), close: parseRequestTime(close) };
   };
   return {
-    current: parseRequest(entry('current')),
-    planned: parseRequest(entry('planned')),
+    ...parseRequests(entry('current'), entry('planned'), entry('exception')),
     handled: times('handled'),
     seen: times('seen'),
     ...(entry('reasonBy') && { reasonBy: textsOf(entry('reasonBy'), 'open', 'close') }),
+  };
+}
+
+/**
+ * The stored requests. An earlier release stored an opening for one version as the current or planned request, which
+ * closed the Gate for all others: it becomes a closure, or is dropped.
+ */
+function parseRequests(...entries: [current: Entry, planned: Entry, exception: Entry]) {
+  const [current, planned, exception] = entries.map(parseRequest);
+  const closure = ({ for: _, ...request }: GateRequest): GateRequest => ({ ...request, action: 'close' });
+  return {
+    current: current && isException(current) ? closure(current) : current,
+    planned: planned && isException(planned) ? undefined : planned,
+    exception: exception && isException(exception) ? exception : undefined,
   };
 }
 
@@ -213,9 +261,17 @@ export function closeRequestOf(gate: Gate, now: EpochMs): GateRequest | undefine
 /**
  * Whether a request to open has an effect. On a Gate with approvals it can only end a closure, or withdraw a planned
  * one. Of the write's own requests only a closure counts: the opening would precede or replace a planned one.
+ * @param version the one version that the opening is for
  * @param gate the Gate after the write, with the record of its requests; before the write the same as `old`
  */
-export function openRequestHasEffect(gate: Gate, old: Gate | undefined, now: EpochMs): boolean {
-  if (!gate.spec.approvals || closeRequestOf(gate, now)) return true;
+export function openRequestHasEffect(
+  version: string | undefined,
+  gate: Gate,
+  old: Gate | undefined,
+  now: EpochMs,
+): boolean {
+  if (!gate.spec.approvals) return true;
+  if (version !== undefined) return false;
+  if (closeRequestOf(gate, now)) return true;
   return old !== undefined && (closeRequestOf(old, now) ?? gateRequestsOf(old, now).planned) !== undefined;
 }

@@ -9,9 +9,9 @@ import { withoutEmpty } from '../kube/json.ts';
 import { uidFraction } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
-import { requestText } from './evaluateGates.ts';
+import { requestText, withException } from './evaluateGates.ts';
 import type { GateRequest } from './gateRequests.ts';
-import type { GateEvaluation } from './gateTimeline.ts';
+import { type CountingException, exceptionChange, type GateEvaluation } from './gateTimeline.ts';
 
 const REQUIRERS_IN_STATUS = 100;
 const UNREACHED_IN_STATUS = 20;
@@ -60,7 +60,7 @@ export interface GateFacts {
  * would find such a key different at every sync.
  */
 export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFacts, now: EpochMs): GateStatus {
-  const { request, cause, planned, resetToDefaultAt, until } = evaluation;
+  const { request, cause, planned, exception, resetToDefaultAt, until } = evaluation;
   const { receiver, requirers, approvals } = facts;
   // Objects that were read earlier may show the previous state.
   const isStable = hasLasted(gate, evaluation, facts.readAt ?? now);
@@ -73,6 +73,7 @@ export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFa
     resetToDefaultAt: timeText(resetToDefaultAt),
     request: request && storedRequest(request),
     planned: planned && storedRequest(planned),
+    exception: exception && storedException(exception),
     openedBy: cause?.action === 'open' ? cause.by : undefined,
     closedBy: cause?.action === 'close' ? cause.by : undefined,
     reason: cause?.reason,
@@ -103,13 +104,14 @@ function hasLasted({ status }: Gate, { opened }: GateEvaluation, at: EpochMs): b
 
 function nextConditions(
   gate: Gate,
-  { opened, message, cause, stalled }: GateEvaluation,
+  evaluation: GateEvaluation,
   receiver: GateFacts['receiver'],
   now: EpochMs,
 ): Condition[] {
+  const { opened, message, cause, stalled } = evaluation;
   const status = opened ? 'True' : 'False';
   // The RFC's words come first, because clients may match them.
-  const text = cause?.by ? `${message}, ${requestText(cause)}` : message;
+  const text = withException(cause?.by ? `${message}, ${requestText(cause)}` : message, evaluation, now);
   const isOpen = { type: OPENED, status, reason: 'ReconciliationSucceeded', message: text } as const;
   let conditions = setCondition(gate.status?.conditions, isOpen, now).filter(
     ({ type }) => (type !== STALLED || stalled) && (type !== RECEIVER_READY || receiver),
@@ -137,8 +139,12 @@ function receiverCondition(receiver: NonNullable<GateFacts['receiver']>): NewCon
     : { type: RECEIVER_READY, status: 'False', reason: receiver.reason, message: receiver.problem };
 }
 
-function storedRequest({ at, hasEnded: _, ...request }: GateRequest) {
+function storedRequest<T extends GateRequest>({ at, hasEnded: _, ...request }: T) {
   return { ...request, at: formatTime(at) };
+}
+
+function storedException({ until, ...exception }: CountingException) {
+  return { ...storedRequest(exception), ...(until !== undefined && { until: formatTime(until) }) };
 }
 
 function timeText(at: EpochMs | undefined): string | undefined {
@@ -148,7 +154,7 @@ function timeText(at: EpochMs | undefined): string | undefined {
 /** Seconds until the next change, or until the interval is over. Always above 0, because 0 would mean never. */
 export function requeueSeconds(
   gate: Gate,
-  { until, planned }: GateEvaluation,
+  { until, planned, exception }: GateEvaluation,
   now: EpochMs,
   approvalsUntil = Number.POSITIVE_INFINITY,
 ): number {
@@ -160,6 +166,7 @@ export function requeueSeconds(
     Math.min(interval, settling) * (1 - INTERVAL_SPREAD * share),
     (until ?? Number.POSITIVE_INFINITY) - now,
     (planned?.at ?? Number.POSITIVE_INFINITY) - now,
+    ((exception && exceptionChange(exception, now)) ?? Number.POSITIVE_INFINITY) - now,
     approvalsUntil - now,
   );
   return Math.ceil(next) / 1000;
@@ -176,24 +183,31 @@ export function isSettling({ metadata }: Gate, now: EpochMs): boolean {
 
 // Events.
 
-type StoredRequest = NonNullable<GateStatus['request']>;
+type StoredRequest = NonNullable<GateStatus['request']> & { for?: string };
+
+const REQUEST_REASONS = {
+  open: { requested: 'OpenRequested', planned: 'OpenPlanned' },
+  close: { requested: 'CloseRequested', planned: 'ClosePlanned' },
+};
 
 /**
  * The Events of a Gate: the changes since its last status.
  * @param forOthers the text for readers in other namespaces
  */
-export function gateEvents({ status: before }: Gate, after: GateStatus, forOthers: string): NewEvent[] {
-  const events: NewEvent[] = [];
-  const add = (reason: string, message: string, about: string) =>
-    events.push({ type: 'Normal', reason, message, about, order: ORDER.gateRequest });
-  const { request, planned } = after;
-  if (request && !isSameRequest(request, before?.request) && !isSameRequest(request, before?.planned)) {
-    add(request.action === 'open' ? 'OpenRequested' : 'CloseRequested', sentence(request, 'requested'), idOf(request));
-  }
-  if (planned && !isSameRequest(planned, before?.planned)) {
-    const reason = planned.action === 'open' ? 'OpenPlanned' : 'ClosePlanned';
-    add(reason, sentence(planned, `planned for ${planned.at}`), idOf(planned));
-  }
+export function gateEvents({ status: before }: Gate, after: GateStatus, forOthers: string, now: EpochMs): NewEvent[] {
+  const isAhead = ({ at }: StoredRequest) => at > formatTime(now);
+  const requests = requestsIn(after);
+  const known = requestsIn(before).map(idOf);
+  const plan = before?.planned;
+  const isCancelled = plan && isAhead(plan) && !requests.map(idOf).includes(idOf(plan));
+  const fresh = requests.filter((request) => !known.includes(idOf(request)));
+  const events = fresh.map((request): NewEvent => {
+    const isPlanned = request !== after.request && isAhead(request);
+    const text = sentence(request, isPlanned ? `planned for ${request.at}` : 'requested');
+    const message = isCancelled && request.for === undefined ? `${text}; ${cancelText(plan)}` : text;
+    const reason = REQUEST_REASONS[request.action][isPlanned ? 'planned' : 'requested'];
+    return { type: 'Normal', reason, message, about: idOf(request), order: ORDER.gateRequest };
+  });
   const was = findCondition(before?.conditions, OPENED);
   const is = findCondition(after.conditions, OPENED);
   if (!was || !is || was.status === is.status) return events;
@@ -212,8 +226,13 @@ function sentence({ action, by, reason, for: version }: StoredRequest, what: str
   return `Gate ${action} ${what}${only}${who}${reason ? `: ${reason}` : ''}`;
 }
 
-function isSameRequest(a: StoredRequest, b: StoredRequest | undefined): boolean {
-  return b !== undefined && idOf(a) === idOf(b);
+function requestsIn({ request, planned, exception }: GateStatus = {}): StoredRequest[] {
+  return [request, planned, exception].filter((each) => each !== undefined);
+}
+
+/** The text about a planned request that a newer one cancels. */
+export function cancelText({ action, at, by }: Pick<StoredRequest, 'action' | 'at' | 'by'>): string {
+  return `cancels the ${action === 'open' ? 'opening' : 'closure'} planned for ${at}${by ? ` by ${by}` : ''}`;
 }
 
 function idOf({ action, at, by = '', for: version = '' }: StoredRequest): string {

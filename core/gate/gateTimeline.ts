@@ -7,17 +7,24 @@ import { memoizeByObject } from '../collection/memo.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
 import { earliestTime, formatTime } from '../kube/time.ts';
 import { requestProblems, windowProblems } from './gateProblems.ts';
-import { addWindow, type GateRequest, type GateRequests, gateRequestsOf, parseWindow } from './gateRequests.ts';
+import {
+  addWindow,
+  type Exception,
+  type GateRequest,
+  type GateRequests,
+  gateRequestsOf,
+  parseWindow,
+} from './gateRequests.ts';
 
-/** The state of a Gate at one instant. */
+/** The state of a Gate at one instant: open or closed. */
 export interface GateEvaluation {
   opened: boolean;
+  /** The version that passes although the Gate is closed, see `opensFor`; undefined while it is open. */
+  openFor?: string | undefined;
   /** The RFC's words: `Gate closed by default`, `Gate scheduled for closing at 2021-03-26T11:00:00Z`, … */
   message: string;
-  /** The next instant at which `opened` or `openFor` changes by itself. */
+  /** The next instant at which `opened` changes by itself. */
   until?: EpochMs | undefined;
-  /** The state from `until` on. */
-  next?: GateState | undefined;
   /** Identifies the closure: see closureOf. */
   closure?: string | undefined;
   resetToDefaultAt?: EpochMs | undefined;
@@ -27,12 +34,10 @@ export interface GateEvaluation {
   cause?: GateRequest | undefined;
   /** A request whose time has not come. */
   planned?: GateRequest | undefined;
+  /** The exception that counts, now or from its time on. */
+  exception?: CountingException | undefined;
   /** The problems of fields and requests that are ignored because they do not parse. */
   stalled?: string | undefined;
-  /**
-   * The one version that the Gate is open for, see `opensFor`; for everything else it is closed (`opened` is false).
-   */
-  openFor?: string | undefined;
   /**
    * Whether a request to open opens it. A Gate with approvals opens only if it would be open without the requests to
    * close.
@@ -40,27 +45,30 @@ export interface GateEvaluation {
   opensByRequest: boolean;
 }
 
+/** An exception with its end; undefined: until a request to close. */
+export type CountingException = Exception & { until?: EpochMs | undefined };
+
 /** The Gate's state at `now`, by its spec, its requests and the time alone. */
 export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
   const { timeline, problems } = timelineOf(gate, now);
   const state = stateAt(timeline, now);
   const until = nextChange(timeline, now);
-  const next = until === undefined ? undefined : stateAt(timeline, until);
+  const exception = exceptionAt(timeline, now);
   const { current, planned } = timeline.requests;
   // Infinity: only the opposite request ends the effect of the current one.
   const reset = current && overrideOf(timeline, current).to;
   const cause = isCause(state, reset, current) ? current : undefined;
   return {
     opened: state.opened,
-    message: messageOf(state, cause, until, next),
-    openFor: state.for,
+    openFor: exception && !state.opened && exception.at <= now ? exception.for : undefined,
+    message: messageOf(state, cause, until),
     until,
-    next,
     closure: state.opened ? undefined : closureOf(timeline, now),
     request: current,
     resetToDefaultAt: Number.isFinite(reset) ? reset : undefined,
     cause,
     planned,
+    exception,
     opensByRequest: !timeline.gate.spec.approvals || stateWithoutRequests(timeline, now).opened,
     stalled: problems.length > 0 ? problems.map(problemText).join('; ') : undefined,
   };
@@ -87,10 +95,11 @@ function timelineOf(gate: Gate, now: EpochMs): { timeline: Timeline; problems: F
 
 /** The requests that count. On a Gate with approvals a request to open only ends the closure before it. */
 function countingRequests(gate: Gate, now: EpochMs): GateRequests {
-  const { current, planned, ...rest } = gateRequestsOf(gate, now);
-  const counts = (request: GateRequest | undefined) =>
-    gate.spec.approvals && request?.action === 'open' ? undefined : request;
-  return { ...rest, current: counts(current), planned: counts(planned) };
+  const requests = gateRequestsOf(gate, now);
+  if (!gate.spec.approvals) return requests;
+  const { current, planned, handled } = requests;
+  const closing = (request: GateRequest | undefined) => (request?.action === 'close' ? request : undefined);
+  return { current: closing(current), planned: closing(planned), handled };
 }
 
 /**
@@ -102,20 +111,8 @@ function isCause(state: GateState, reset: EpochMs | undefined, request: GateRequ
   return request !== undefined && reset === request.at && (request.action === 'open') === state.opened;
 }
 
-function messageOf(
-  state: GateState,
-  cause: GateRequest | undefined,
-  until: EpochMs | undefined,
-  next: GateState | undefined,
-): string {
-  if (state.for) {
-    const end = until === undefined ? '' : `, until ${formatTime(until)}`;
-    return `Gate opened for version '${state.for}' only${end}`;
-  }
-  if (until !== undefined) {
-    const change = next?.for ? `opening for version '${next.for}' only` : state.opened ? 'closing' : 'opening';
-    return `Gate scheduled for ${change} at ${formatTime(until)}`;
-  }
+function messageOf(state: GateState, cause: GateRequest | undefined, until: EpochMs | undefined): string {
+  if (until !== undefined) return `Gate scheduled for ${state.opened ? 'closing' : 'opening'} at ${formatTime(until)}`;
   if (state.cause === 'schedule') return `Gate ${state.opened ? 'opened' : 'closed'} by schedule`;
   if (cause) return `Gate ${state.opened ? 'open' : 'close'} requested`;
   return `Gate ${state.opened ? 'opened' : 'closed'} by default`;
@@ -150,16 +147,14 @@ export function hasEnded(gate: Gate, now: EpochMs): boolean {
 // Without a schedule the rules are the RFC's:
 // - a request for the other state than the default holds for the window, or without one until the opposite request;
 // - a request for the default state ends it at once.
-// An opening for one version never counts as the default state: for everything else the Gate is closed.
 // With a schedule every request comes before the calendar, and holds:
 // - for the window;
 // - without a window, a closure until a user opens the Gate;
 // - without a window, an opening until the calendar's next change, so that one hotfix doesn't end all later freezes.
+// An exception lasts as long as an opening would, or until the next request to close. It is no part of the state.
 
 interface GateState {
   opened: boolean;
-  /** The one version that the Gate is open for; `opened` is false then. */
-  for?: string;
   cause: 'default' | 'schedule' | 'request';
 }
 
@@ -192,13 +187,12 @@ function stateAt(timeline: Timeline, at: EpochMs): GateState {
 
 /** The next instant after `now` at which the state differs; undefined if it never does by itself. */
 function nextChange(timeline: Timeline, now: EpochMs): EpochMs | undefined {
-  const { opened, for: version } = stateAt(timeline, now);
+  const { opened } = stateAt(timeline, now);
   let at: EpochMs | undefined = now;
   for (let step = 0; step < MAX_STEPS; step++) {
     at = nextStep(timeline, at);
     if (at === undefined) return undefined;
-    const then = stateAt(timeline, at);
-    if (then.opened !== opened || then.for !== version) return at;
+    if (stateAt(timeline, at).opened !== opened) return at;
   }
   return undefined;
 }
@@ -210,15 +204,33 @@ function overrideAt(timeline: Timeline, at: EpochMs): Override | undefined {
   return current && overrideOf(timeline, current);
 }
 
-function overrideOf({ gate, periodAt, window }: Timeline, request: GateRequest): Override {
+function overrideOf(timeline: Timeline, request: GateRequest): Override {
+  const { gate, periodAt } = timeline;
   const { at: from, action } = request;
-  const state: GateState = { opened: action === 'open' && !request.for, cause: 'request' };
-  if (request.for) state.for = request.for;
-  const towardsDefault = !request.for && state.opened === (gate.spec.default === 'opened');
+  const state: GateState = { opened: action === 'open', cause: 'request' };
+  const towardsDefault = state.opened === (gate.spec.default === 'opened');
   if (request.hasEnded || (!periodAt && towardsDefault)) return { from, to: from, state };
-  if (window !== undefined) return { from, to: addWindow(from, window), state };
-  if (!periodAt || action === 'close') return { from, to: Number.POSITIVE_INFINITY, state };
-  return { from, to: periodAt(from).until ?? Number.POSITIVE_INFINITY, state };
+  return { from, to: endOf(timeline, request), state };
+}
+
+/** The end of a request's effect. */
+function endOf({ periodAt, window }: Timeline, { at, action }: GateRequest): EpochMs {
+  if (window !== undefined) return addWindow(at, window);
+  const isUntilNextChange = periodAt && action === 'open';
+  return (isUntilNextChange ? periodAt(at).until : undefined) ?? Number.POSITIVE_INFINITY;
+}
+
+function exceptionAt(timeline: Timeline, now: EpochMs): CountingException | undefined {
+  const { exception, planned } = timeline.requests;
+  if (!exception || exception.hasEnded) return undefined;
+  const isClosedAfter = planned?.action === 'close' && planned.at >= exception.at;
+  const end = Math.min(endOf(timeline, exception), isClosedAfter ? planned.at : Number.POSITIVE_INFINITY);
+  return end <= Math.max(now, exception.at) ? undefined : { ...exception, ...(Number.isFinite(end) && { until: end }) };
+}
+
+/** The next instant at which the exception begins or ends by itself. */
+export function exceptionChange({ at, until }: CountingException, now: EpochMs): EpochMs | undefined {
+  return at > now ? at : until;
 }
 
 function stateWithoutRequests({ gate, periodAt }: Timeline, at: EpochMs): GateState {

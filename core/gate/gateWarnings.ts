@@ -17,7 +17,11 @@ import {
   REQUESTED_AT_KEYS,
 } from './gateRequests.ts';
 import { selectsFlux } from './gateSelection.ts';
+import { cancelText } from './gateStatus.ts';
 import { evaluateGate } from './gateTimeline.ts';
+
+/** The most characters of a version in a Warning, which may have 120 in all. */
+const MAX_VERSION_CHARACTERS = 32;
 
 /**
  * Warnings about an allowed write of a Gate: sentences with the important words first, because responseOf cuts them at
@@ -39,10 +43,17 @@ export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, no
   for (const action of foreignReasons) {
     warnings.push(`no reason recorded: ${REASON_KEYS[action]} belongs to an earlier request of another user`);
   }
+  const opening = accepted.find(({ action }) => action === 'open');
   const version = gate.metadata.annotations?.[OPEN_FOR];
   const isLeftOver = version !== undefined && version === old?.metadata.annotations?.[OPEN_FOR];
-  if (isLeftOver && accepted.some(({ action }) => action === 'open')) {
+  if (isLeftOver && opening) {
     warnings.push(`opens for ${version} only, because ${OPEN_FOR} is still set; remove it to open for all`);
+  }
+  if (!isLeftOver && version !== undefined && !opening) {
+    warnings.push(`${OPEN_FOR} has no effect without a new time in ${REQUESTED_AT_KEYS.open}`);
+  }
+  if (opening?.for && evaluateGate(gate, Math.max(now, opening.at)).opened) {
+    warnings.push(`the opening for ${shortVersion(opening.for)} has no effect while the Gate is open`);
   }
   for (const { action, at } of ignored) {
     warnings.push(
@@ -52,7 +63,7 @@ export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, no
   if (gate.spec.window !== old?.spec.window && gate.spec.window !== undefined && parseWindow(gate.spec.window) === 0) {
     warnings.push(`spec.window is ${gate.spec.window}: a request ends immediately and has no effect`);
   }
-  if (accepted.some(({ action }) => action === 'open') && !openRequestHasEffect(gate, old, now)) {
+  if (opening && !openRequestHasEffect(opening.for, gate, old, now)) {
     warnings.push('the request opens nothing: this Gate has spec.approvals, so approve a version instead');
   }
   if (gate.spec.approvals && !old?.spec.approvals && selectsFlux(gate)) {
@@ -63,9 +74,8 @@ export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, no
   return [
     ...warnings,
     ...scheduleWarnings(gate.spec.schedule?.rules ?? []),
-    ...endedClosureWarnings(gate, old, now),
+    ...cancelWarnings(gate, old, now),
     ...overriddenDefaultWarnings(gate, old, now),
-    ...narrowedWarnings(gate, old, now),
   ];
 }
 
@@ -74,21 +84,21 @@ function aheadText(ms: number): string {
   return days > 1 ? countOf(days, 'day') : formatDuration(ms);
 }
 
-/** The Warning about an opening for one version that gives an end to a closure without one. */
-function endedClosureWarnings(gate: Gate, old: Gate | undefined, now: EpochMs): string[] {
-  const before = old && evaluateGate(old, now);
-  const { openFor, resetToDefaultAt } = evaluateGate(gate, now);
-  const hadNoEnd = before?.cause?.action === 'close' && before.resetToDefaultAt === undefined;
-  if (!hadNoEnd || openFor === undefined || resetToDefaultAt === undefined) return [];
-  const end = formatTime(resetToDefaultAt);
-  return [`at ${end} the schedule decides again and the Gate may open. To keep it closed, close it after that`];
+function shortVersion(version: string): string {
+  return version.slice(0, MAX_VERSION_CHARACTERS);
 }
 
-/** The Warning about an opening for one version that closes an open Gate for all others. */
-function narrowedWarnings(gate: Gate, old: Gate | undefined, now: EpochMs): string[] {
-  const { openFor } = evaluateGate(gate, now);
-  if (!old || openFor === undefined || !evaluateGate(old, now).opened) return [];
-  return [`closes the open Gate for everything but ${openFor}; to keep it open, remove ${OPEN_FOR}`];
+/** The Warnings about a planned request, and an exception, that a newer request cancels. */
+function cancelWarnings(gate: Gate, old: Gate | undefined, now: EpochMs): string[] {
+  if (!old) return [];
+  const [before, after] = [evaluateGate(old, now), evaluateGate(gate, now)];
+  const { planned, exception } = before;
+  const isPlanKept = planned?.at === after.planned?.at && planned?.action === after.planned?.action;
+  const isExceptionKept = exception?.for === after.exception?.for;
+  return [
+    ...(planned && !isPlanKept ? [cancelText({ ...planned, at: formatTime(planned.at) })] : []),
+    ...(exception && !isExceptionKept ? [`ends the opening for ${shortVersion(exception.for)}`] : []),
+  ];
 }
 
 /** The Warning about another default that a request, which counts before it, keeps from taking effect. */

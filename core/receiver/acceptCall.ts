@@ -50,7 +50,7 @@ export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDe
   if ('problem' in body) return reject(body.problem);
 
   const { action, for: version } = body;
-  if (action === 'open' && !openRequestHasEffect(gate, gate, now)) {
+  if (action === 'open' && !openRequestHasEffect(version, gate, gate, now)) {
     return reject('a Gate with spec.approvals cannot be opened by a request');
   }
   const reason = [by, body.reason].filter(Boolean).join(': ');
@@ -59,7 +59,7 @@ export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDe
     [REASON_KEYS[action]]: reason || null,
     [USED_CALLS]: formatUsedCalls([...used, { at: now, hashes }]),
   };
-  // The version of an earlier opening must not narrow this one.
+  // The version of an earlier opening must not make this one an opening for that version.
   if (action === 'open') annotations[OPEN_FOR] = version ?? null;
   return { status: 200, annotations };
 }

@@ -31,6 +31,8 @@ export class GateHistory {
       .filter((action) => gate && requestedAt(gate, action) !== requestedAt(this.gate, action))
       .map((action) => ({ action, at: Date.parse(requestedAt(gate, action) ?? '') }))
       .filter(({ at }) => !Number.isNaN(at))
+      // An opening for one version changes no state.
+      .filter(({ action }) => action === 'close' || !gate?.metadata.annotations?.['open.gate.fluxcd.io/for'])
       // Without the webhook nothing records which request arrived last: the later time counts.
       .filter(({ action, at }) => !isUngoverned || !isLater(gate, action, at));
     if (!gate) this.reference.clear();

@@ -59,24 +59,17 @@ describe('the status of a Gate', () => {
     });
   });
 
-  it('has user, reason, end and version of an opening', async () => {
-    const copy = JSON.stringify({
-      current: { action: 'open', at: T('10:00:00'), by: 'alice', reason: 'CHG-1', for: '1.2.0' },
-      handled: {},
-    });
+  it('has an opening for one version as a field of its own, with user, reason and end', async () => {
+    const exception = { action: 'open', at: T('10:00:00'), by: 'alice', reason: 'CHG-1', for: '1.2.0' };
+    const copy = JSON.stringify({ exception, handled: {} });
     const { status } = await sync(gate(hour, { 'gate.fluxcd.io/accepted-request': copy }), { at: T('10:00:01') });
-    expect(status).toMatchObject({
-      requestedAt: T('10:00:00'),
-      resetToDefaultAt: T('11:00:00'),
-      nextTransition: T('11:00:00'),
-      request: { action: 'open', at: T('10:00:00'), by: 'alice', reason: 'CHG-1', for: '1.2.0' },
-      openedBy: 'alice',
-      reason: 'CHG-1',
+    expect(status.exception).toEqual({ ...exception, until: T('11:00:00') });
+    for (const ofState of ['request', 'requestedAt', 'nextTransition', 'openedBy', 'reason'])
+      expect(status).not.toHaveProperty(ofState);
+    expect(status.conditions?.[0]).toMatchObject({
+      status: 'False',
+      message: `Gate closed by default; open for version '1.2.0' until ${T('11:00:00')}, opened by alice: CHG-1`,
     });
-    expect(status).not.toHaveProperty('closedBy');
-    expect(status.conditions?.[0]?.message).toBe(
-      `Gate opened for version '1.2.0' only, until ${T('11:00:00')}, opened by alice: CHG-1`,
-    );
   });
 
   it('names no user once the request is over; the request stays as a record', async () => {
@@ -359,5 +352,28 @@ describe('Events', () => {
     const first = await sync(asked, { at: T('10:00:00') });
     expect(first.events.map((event) => event.reason)).toEqual([reason]);
     expect((await sync({ ...asked, status: first.status }, { at: T('10:00:01') })).events).toEqual([]);
+  });
+
+  it.each([
+    ['10:00:00', 'OpenRequested', "Gate open requested for version '1.2.0' by alice"],
+    ['12:00:00', 'OpenPlanned', "Gate open planned for 2021-03-26T12:00:00Z for version '1.2.0' by alice"],
+  ])('report an opening for one version at %s, once', async (at, reason, message) => {
+    const copy = JSON.stringify({ exception: { action: 'open', at: T(at), by: 'alice', for: '1.2.0' }, handled: {} });
+    const asked = gate(hour, { 'gate.fluxcd.io/accepted-request': copy });
+    const first = await sync(asked, { at: T('10:00:00') });
+    expect(first.events.map((event) => [event.reason, event.message])).toEqual([[reason, message]]);
+    expect((await sync({ ...asked, status: first.status }, { at: T('10:00:01') })).events).toEqual([]);
+  });
+
+  it('report a planned closure that a request cancels', async () => {
+    const recorded = (record: object) =>
+      gate(hour, { 'gate.fluxcd.io/accepted-request': JSON.stringify({ ...record, handled: {} }) });
+    const planned = { action: 'close', at: T('16:00:00'), by: 'sre' };
+    const { status } = await sync(recorded({ planned }), { at: T('09:00:00') });
+    const opened = recorded({ current: { action: 'open', at: T('10:00:00'), by: 'alice' } });
+    const { events } = await sync({ ...opened, status }, { at: T('10:00:00') });
+    expect(events[0]?.message).toBe(
+      'Gate open requested by alice; cancels the closure planned for 2021-03-26T16:00:00Z by sre',
+    );
   });
 });

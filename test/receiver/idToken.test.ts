@@ -62,7 +62,7 @@ describe('POST /hook/<namespace>/<name>', () => {
     const { app, clock, opened } = receiving();
     const first = await call(app, await tokenWith(), { action: 'open', reason: 'CHG-1', for: '1.2.0' });
     expect([first.status, first.text]).toEqual([200, '']);
-    expect(opened()).toMatchObject({ openFor: '1.2.0', request: { by: 'hooks', reason: `${SUB}: CHG-1` } });
+    expect(opened()).toMatchObject({ openFor: '1.2.0', exception: { by: 'hooks', reason: `${SUB}: CHG-1` } });
     clock.now += 1000;
     expect((await call(app, await tokenWith({ jti: 'two' }), { action: 'close' })).status).toBe(200);
     expect(opened()).toMatchObject({ opened: false, message: 'Gate close requested', cause: { reason: SUB } });

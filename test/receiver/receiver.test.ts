@@ -14,7 +14,7 @@ describe('POST /hook/<digest>', () => {
     const { app, clock, opened } = receiver();
     const first = await send(app, { body: { action: 'open', reason: 'CHG-1', for: '1.2.0' } });
     expect([first.status, first.text]).toEqual([200, '']);
-    expect(opened()).toMatchObject({ openFor: '1.2.0', request: { by: 'hooks', reason: 'CHG-1' } });
+    expect(opened()).toMatchObject({ openFor: '1.2.0', exception: { by: 'hooks', reason: 'CHG-1' } });
     clock.now += 1000;
     expect((await send(app, { body: { action: 'close' }, nonce: 'n-2' })).status).toBe(200);
     expect(opened()).toMatchObject({ opened: false, message: 'Gate close requested' });

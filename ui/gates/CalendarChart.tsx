@@ -128,7 +128,7 @@ function BandBox({ band, x, width, from }: { band: Band; x: (time: number) => nu
   const isReadable = right - left > Math.min(label.length, MIN_CHARACTERS) * CHARACTER_WIDTH + BAND_PADDING;
   return (
     <span
-      class={`band${band.planned ? ' planned' : ''}${band.state === 'partly' ? ' for-one' : ''}`}
+      class={`band${band.planned ? ' planned' : ''}`}
       style={{ left: `${left}px`, width: `${Math.max(right - left - 1, MIN_BAND_WIDTH)}px` }}
       title={text}
     >
@@ -138,9 +138,9 @@ function BandBox({ band, x, width, from }: { band: Band; x: (time: number) => nu
   );
 }
 
-function bandText({ from, to, state, why, planned }: Band): string {
+function bandText({ from, to, why, planned }: Band): string {
   const text = (time: string) => clockText(Date.parse(time), now.peek());
-  const what = state === 'partly' ? 'Open for one version' : planned ? 'Planned closing' : 'Closed';
+  const what = planned ? 'Planned closing' : 'Closed';
   return `${what} from ${text(from)}${to ? ` to ${text(to)}` : ' on'}: ${why}`;
 }
 

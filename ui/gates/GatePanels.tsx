@@ -9,7 +9,7 @@ import { CalendarChart, gateLine } from './CalendarChart.tsx';
 
 export function gateLook({ opened, openFor }: GateView): Look {
   if (opened) return { tone: 'good', icon: 'open', text: 'Open' };
-  return { tone: 'held', icon: 'closed', text: openFor ? `Open for ${openFor} only` : 'Closed' };
+  return { tone: 'held', icon: 'closed', text: openFor ? `Closed, except for ${openFor}` : 'Closed' };
 }
 
 export function GatePanels({ gate }: { gate: GateView }) {

@@ -62,8 +62,9 @@ export function openingProblem(
   { userInfo }: AdmissionRequest,
   { now }: WebhookCall,
 ): TextWithCommands | undefined {
-  const opens = accepted.some(({ action }) => action === 'open');
-  if (!opens || openRequestHasEffect(gate, old, now) || isServiceAccount(userInfo.username)) return undefined;
+  const opening = accepted.find(({ action }) => action === 'open');
+  if (!opening || openRequestHasEffect(opening.for, gate, old, now) || isServiceAccount(userInfo.username))
+    return undefined;
   return {
     text: 'a Gate with spec.approvals cannot be opened by a request: approve a version of a Rollout that requires it.',
     commands: [approveGateCommand(gate)],

@@ -17,12 +17,14 @@ import { splitTarget } from '../../../core/approval/approvalRecord.ts';
 import { acceptRequests } from '../../../core/gate/acceptRequests.ts';
 import {
   CLOCK_TOLERANCE_MS,
+  type GateRequest,
   gateRequestsOf,
   isOpenFor,
   openRequestHasEffect,
   parseRequestTime,
 } from '../../../core/gate/gateRequests.ts';
 import { requirerText } from '../../../core/gate/gateSelection.ts';
+import { cancelText } from '../../../core/gate/gateStatus.ts';
 import { evaluateGate } from '../../../core/gate/gateTimeline.ts';
 import { annotate } from '../../../core/kube/annotate.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
@@ -77,18 +79,14 @@ export function openGate(gate: Gate, { reason, at, version }: Opening, now: Epoc
   const tag = version === undefined ? undefined : splitTarget(version).version;
   if (version !== undefined && !isOpenFor(version))
     return badRequest(`'${version}' is not <namespace>/<rollout>:<tag>.`);
-  if (!openRequestHasEffect(gate, gate, now)) {
+  if (!openRequestHasEffect(version, gate, gate, now)) {
     return badRequest(`${titleOf(gate)} has spec.approvals, so a request can't open it: approve a version instead.`);
   }
   const { opened, openFor, planned } = evaluateGate(gate, now);
   if (at === undefined && version === undefined && opened && !planned) {
     return noChange(`${titleOf(gate)} is open already.`);
   }
-  // Open for one version, an open Gate would be closed for all others.
-  if (at === undefined && version !== undefined && opened && !gate.spec.approvals) {
-    return noChange(`${titleOf(gate)} is open already, for every version.`);
-  }
-  if (at === undefined && version !== undefined && !opened && openFor === version) {
+  if (at === undefined && version !== undefined && openFor === version) {
     return noChange(`${titleOf(gate)} is open for ${version} already.`);
   }
   const before = gate.metadata.annotations ?? {};
@@ -99,14 +97,16 @@ export function openGate(gate: Gate, { reason, at, version }: Opening, now: Epoc
     ...annotationChange(before, OPEN_FOR, version),
   };
   const after = evaluateGate(gateAfter(gate, annotations, now), Math.max(now, requestedAt));
-  const opens = after.opened || (version !== undefined && after.openFor === version);
+  if (version !== undefined && after.opened) {
+    return noChange(`${titleOf(gate)} is open${at === undefined ? ' already' : atText(at)}, for every version.`);
+  }
+  const opens = version === undefined ? after.opened : after.openFor === version;
   if (!opens && !gate.spec.approvals) {
     const why = after.stalled ?? `its spec.window is ${gate.spec.window}`;
     return badRequest(`${titleOf(gate)} would stay closed: ${why}.`);
   }
-  const isForOne = version !== undefined && !after.opened;
-  const only = isForOne ? ` for ${version} only` : '';
-  const when = `${atText(at)}${untilText(after.until)}`;
+  const only = version === undefined ? '' : ` for ${version} only`;
+  const when = `${atText(at)}${untilText(version === undefined ? after.until : after.exception?.until)}`;
   const text = opens
     ? `${at === undefined ? 'Opened' : 'Planned to open'} ${titleOf(gate)}${only}${when}`
     : `Ended the request to close ${titleOf(gate)}, which stays closed: ${after.message}`;
@@ -114,8 +114,8 @@ export function openGate(gate: Gate, { reason, at, version }: Opening, now: Epoc
     gate,
     patchMetadata(annotations),
     tag === undefined
-      ? { text, concerns: releaseConcerns(gate) }
-      : { text: opens && isForOne ? withHeldObjects(text, gate, version) : text, brings: { version: tag } },
+      ? { text, concerns: [...releaseConcerns(gate), ...cancelConcerns(planned)] }
+      : { text: withHeldObjects(text, gate, version!), brings: { version: tag } },
   );
 }
 
@@ -324,6 +324,11 @@ function releaseConcerns(gate: Gate): string[] {
   if (held === 0) return [];
   const names = firstFew(heldObjects.map(requirerText), 8, held);
   return [`It releases ${countOf(held, 'object')}: ${names}`];
+}
+
+/** The warning about a planned closure that the opening cancels. */
+function cancelConcerns(planned: GateRequest | undefined): string[] {
+  return planned?.action === 'close' ? [`It ${cancelText({ ...planned, at: formatTime(planned.at) })}`] : [];
 }
 
 const atText = (at: EpochMs | undefined) => (at === undefined ? '' : ` at ${formatTime(at)}`);

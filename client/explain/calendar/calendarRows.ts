@@ -8,14 +8,13 @@ import { evaluateGate } from '../../../core/gate/gateTimeline.ts';
 import { identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { countOf } from '../../../core/text/count.ts';
-import { evaluationText } from '../gateText.ts';
+import { gateText } from '../gateText.ts';
 
 /** An interval, half open: [from, to). */
 export interface Span {
   from: string;
   to: string;
-  /** `partly`: open for one version only. */
-  state: 'open' | 'closed' | 'partly';
+  state: 'open' | 'closed';
   /** The cause: `closed by sre: INC-42`, `closed by its schedule`, the names of the rules. */
   why: string;
   /** Set if it begins with a planned request. */
@@ -65,11 +64,11 @@ export function gateRow(gate: Gate, from: EpochMs, to: EpochMs, most?: number): 
     ...identityOf(gate),
     holds: heldText(gate.status?.held, 'object'),
     spans: evaluated.map(({ at, value }) => {
-      const { opened, openFor, cause, until = to } = value;
+      const { opened, cause, until = to } = value;
       return {
         ...spanTimes(at, Math.min(until, to)),
-        state: opened ? 'open' : openFor === undefined ? 'closed' : 'partly',
-        why: evaluationText(gate, value),
+        state: opened ? 'open' : 'closed',
+        why: gateText(gate, at),
         ...(cause && cause.at > from && { planned: true as const }),
       };
     }),

@@ -157,7 +157,7 @@ function nextOf(closed: ClosedGates | undefined, held: Hold | undefined): Next |
   const late = held && WHEN_LATE[held];
   if (late) return { text: late };
   if (!closed || held === 'deleting') return undefined;
-  const openings = closed.gates.flatMap(({ opensAt }) => opensAt ?? []);
+  const openings = closed.gates.flatMap(({ until }) => until ?? []);
   return !closed.limit && openings.length === closed.gates.length
     ? { text: 'its Gates open automatically', at: formatTime(Math.max(...openings)) }
     : { text: 'no automatic change. It stays as it is until its Gates open' };

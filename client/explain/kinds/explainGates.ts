@@ -30,7 +30,7 @@ const MAX_LISTED_EACH = 5;
 export function explainGate(gate: Gate, now: EpochMs, waiting: readonly NextDeployment[] = []): Explanation {
   const object = objectRef('Gate', identityOf(gate));
   const evaluation = evaluateGate(gate, now);
-  const { opened, openFor, until, planned, stalled } = evaluation;
+  const { opened, until, planned, stalled } = evaluation;
   const headline = gateText(gate, now);
   const causes: Cause[] = [
     { code: 'Holds', text: heldText(gate, opened) },
@@ -46,7 +46,7 @@ export function explainGate(gate: Gate, now: EpochMs, waiting: readonly NextDepl
     ? { text: `its closure ends, and versions need approvals again${planText(ending)}`, at: formatTime(ending.at) }
     : until === undefined
       ? { text: staysText(gate, evaluation) }
-      : { text: nextText(opened, openFor) + plan, at: formatTime(until) };
+      : { text: nextText(opened) + plan, at: formatTime(until) };
   const actions = gateActions(gate, waiting, now);
   return { object, headline, state: opened ? 'free' : 'held', causes, next, actions, unread: [] };
 }
@@ -63,9 +63,7 @@ function planText({ by, reason }: GateRequest): string {
   return parts && ` (${parts})`;
 }
 
-/** `openFor`: the version for which alone the Gate is open until then. */
-function nextText(opened: boolean, openFor: string | undefined): string {
-  if (openFor !== undefined) return `the opening for ${openFor} ends`;
+function nextText(opened: boolean): string {
   return `it ${opened ? 'closes' : 'opens'} automatically`;
 }
 
@@ -165,7 +163,7 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
   ];
   // The time is that of its schedule.
   const next = step?.until !== undefined && {
-    next: { text: nextText(spec?.passing !== false, undefined), at: step.until },
+    next: { text: nextText(spec?.passing !== false), at: step.until },
   };
   return { object, headline, state: isBlocked ? 'held' : 'free', causes, ...next, actions, unread: [] };
 }

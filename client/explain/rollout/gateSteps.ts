@@ -15,7 +15,7 @@ import { mayBypass } from '../../../core/suspension/bypassGrant.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { objectRef, type Step } from '../application.ts';
-import { evaluationText, gateFacts } from '../gateText.ts';
+import { gateFacts, gateText } from '../gateText.ts';
 import { finder, type RelatedObjects, relatedGates, unreadReason } from '../related.ts';
 
 /** The steps for Gates. `version`: the one that waits; undefined: the steps show which Gates would hold any version. */
@@ -56,9 +56,8 @@ export function gateSteps(
     const isUnseen = result.isOpen && next !== undefined && reported.has(key);
     const holders = isClosed && ofVersion.isOpen ? bound.filter(({ spec }) => requires(spec, key)) : [];
     const { missingApprovals: missing } = result;
-    const evaluation = evaluateGate(gate, now);
     const details = [
-      evaluationText(gate, evaluation),
+      gateText(gate, now),
       missing && (missing.names ?? missing.count),
       !result.isOpen && !isClosed && 'bypassed for this version',
       isUnseen && "the status of the Rollout doesn't show it yet",
@@ -66,7 +65,7 @@ export function gateSteps(
     ];
     return {
       ...step,
-      ...gateFacts(gate, evaluation),
+      ...gateFacts(gate, evaluateGate(gate, now)),
       state: isClosed ? 'blocks' : isUnseen ? 'waits' : 'passed',
       detail: details.filter(Boolean).join('; '),
       ...(gate.spec.approvals && { needsApproval: true }),

@@ -133,12 +133,12 @@ function gateBlockers({ choice: { version }, versionGates: { closed } }: Blocker
     closed,
     (text) => ({ ...blocker, effect: 'Blocks', text }),
     (gate) => {
-      const { ref, opensAt, closedBy, missingApprovals } = gate;
+      const { ref, until, closedBy, missingApprovals } = gate;
       return {
         ...blocker,
-        effect: opensAt === undefined ? 'Blocks' : 'Waits',
+        effect: until === undefined ? 'Blocks' : 'Waits',
         object: { kind: KINDS.Gate.kind, ...ref },
-        ...times({ since: closedBy?.at, until: opensAt }),
+        ...times({ since: closedBy?.at, until }),
         ...(closedBy?.by && { by: closedBy.by }),
         ...(missingApprovals && { have: missingApprovals.have, need: missingApprovals.need }),
         text: closedGateText(gate),

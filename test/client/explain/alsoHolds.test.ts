@@ -26,15 +26,15 @@ it.each([
   ['1.3.0', "; still holds Kustomization 'web'"],
   ['1.4.0', ''],
 ])('its step names the object if the Gate is open for the waiting version: %s', (opened, holds) => {
-  const current = { action: 'open', at: NOW, by: 'alice', for: `shop/app:${opened}` } as const;
-  const record = formatAcceptedRequests({ current, handled: { open: NOW } });
+  const exception = { action: 'open', at: NOW, by: 'alice', for: `shop/app:${opened}` } as const;
+  const record = formatAcceptedRequests({ exception, handled: { open: NOW } });
   const gate = objectOf('Gate', {
     metadata: { namespace: 'shop', name: 'incident', annotations: { 'gate.fluxcd.io/accepted-request': record } },
     spec: { default: 'closed' },
   } as never) as Gate;
   const { steps, next } = explainRollout(rollout, { ...NO_RELATED, gates: [gate], bindings: [bound] }, NOW + 1000);
   const { detail } = steps.find(({ kind }) => kind === 'gate') ?? {};
-  expect(detail).toBe(`open for version shop/app:${opened} only, opened by alice${holds}`);
+  expect(detail).toBe(`closed by default; open for version 'shop/app:${opened}', opened by alice${holds}`);
   expect(next?.text).toBe('no automatic change. 1.3.0 is waiting for Gate shop/incident');
 });
 

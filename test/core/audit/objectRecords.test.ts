@@ -100,7 +100,7 @@ it.each<[what: string, object: AuditedObject, lines: string[]]>([
     object('Gate', {
       'gate.fluxcd.io/accepted-request': formatAcceptedRequests({
         current: { action: 'close', at: NOW, by: 'sre', reason: 'INC-7' },
-        planned: { action: 'open', at: NOW + 1000, by: 'sre', for: 'shop/web:1.2.0' },
+        exception: { action: 'open', at: NOW + 1000, by: 'sre', for: 'shop/web:1.2.0' },
         handled: {},
       }),
     }),

@@ -99,7 +99,7 @@ describe('required gates', () => {
     const given = gate({ default: 'closed', window: '1h' }, annotations);
     expect(allOpen(evaluateGates([one], byRefKey([given]), at, next))).toBe(expected);
     const [planned] = evaluateGates([one], byRefKey([given]), at - 600_000, next);
-    expect(planned).toMatchObject({ isOpen: false, opensAt: expected ? at : undefined });
+    expect(planned).toMatchObject({ isOpen: false, until: expected ? at : undefined });
   });
 });
 

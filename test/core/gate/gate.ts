@@ -22,9 +22,25 @@ const TIMES = ['until', 'resetToDefaultAt'] as const;
 
 /** The evaluation, with times in the stored form. */
 export function evaluated(of: Gate, at: string): Record<string, unknown> {
-  const { request, cause: _, closure: __, opensByRequest: ___, ...evaluation } = evaluateGate(of, Date.parse(at));
+  const {
+    request,
+    cause: _,
+    closure: __,
+    opensByRequest: ___,
+    exception,
+    ...evaluation
+  } = evaluateGate(of, Date.parse(at));
   const shown: Record<string, unknown> = { ...evaluation, ...(request && { requestedAt: formatTime(request.at) }) };
   for (const key of TIMES) if (evaluation[key] !== undefined) shown[key] = formatTime(evaluation[key]);
   if (request) shown.request = { ...request, at: formatTime(request.at) };
+  if (exception) {
+    const { at, until } = exception;
+    shown.exception = { ...exception, at: formatTime(at), ...(until !== undefined && { until: formatTime(until) }) };
+  }
   return shown;
+}
+
+/** The expected values of a table, in which null stands for undefined. */
+export function expectedOf(table: object): object {
+  return Object.fromEntries(Object.entries(table).map(([key, value]) => [key, value ?? undefined]));
 }

@@ -4,10 +4,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Gate } from '../../../api/types.ts';
+import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { evaluateGate } from '../../../core/gate/gateTimeline.ts';
+import { byRefKey, identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { costInReadings } from '../../support/cost.ts';
-import { evaluated, gate } from './gate.ts';
+import { evaluated, expectedOf, gate } from './gate.ts';
 
 type CalendarRules = NonNullable<Gate['spec']['schedule']>['rules'];
 
@@ -27,7 +29,6 @@ describe('the samples of the RFC', () => {
         const {
           request: _,
           opensByRequest: __,
-          next: ___,
           ...shown
         } = evaluated({ ...sample, metadata: { ...sample.metadata, annotations } }, step.at);
         expect(shown, step.at).toEqual(step.expect);
@@ -54,7 +55,7 @@ describe('the rules of docs/gates.md', () => {
     })[],
   )('$name', ({ spec, status, annotations, at, expect: expected }) => {
     const shown = evaluated({ ...gate(spec, requests(annotations)), status }, at);
-    expect(shown).toMatchObject(expected);
+    expect(shown).toMatchObject(expectedOf(expected));
     if (!('stalled' in expected)) expect(shown.stalled).toBeUndefined();
   });
 });
@@ -84,17 +85,17 @@ describe('for every gate', () => {
       for: fc.option(fc.constant('1.0.0'), { nil: undefined }),
     })
     .map(({ open, close, for: version, ...spec }) => {
-      const current = open && { action: 'open', at: open, for: version };
+      const request = open && { action: 'open', at: open, for: version };
       const planned = close && close > (open ?? '') ? { action: 'close', at: close } : undefined;
-      const copy = JSON.stringify({ current, planned, handled: { open, close } });
+      const slot = version === undefined ? 'current' : 'exception';
+      const copy = JSON.stringify({ [slot]: request, planned, handled: { open, close } });
       return gate(spec, { 'gate.fluxcd.io/accepted-request': copy });
     });
-  const same = (of: Gate, a: number, b: number) => {
-    const [x, y] = [evaluateGate(of, a), evaluateGate(of, b)];
-    return x.opened === y.opened && x.openFor === y.openFor;
-  };
+  const next = { version: '1.0.0', rollout: 'shop/app', uid: undefined, users: { requesters: [], authors: undefined } };
+  const resultAt = (of: Gate, at: number) => evaluateGates([identityOf(of)], byRefKey([of]), at, next)[0]!;
 
   it('the answer flips exactly at `until`, and not before', () => {
+    const same = (of: Gate, a: number, b: number) => evaluateGate(of, a).opened === evaluateGate(of, b).opened;
     fc.assert(
       fc.property(gates, seconds, fc.double({ min: 0, max: 1, noNaN: true }), (of, s, part) => {
         const now = T0 + s * 1000;
@@ -106,6 +107,36 @@ describe('for every gate', () => {
       { numRuns: 60 },
     );
   }, 20_000);
+
+  it('an opening for one version closes nothing, and passes nothing beyond its version', () => {
+    fc.assert(
+      fc.property(gates, seconds, (of, s) => {
+        const now = T0 + s * 1000;
+        const record = JSON.parse(of.metadata.annotations!['gate.fluxcd.io/accepted-request']!);
+        const without = gate(of.spec, {
+          'gate.fluxcd.io/accepted-request': JSON.stringify({ ...record, exception: undefined }),
+        });
+        const { exception: _, openFor, ...state } = evaluateGate(of, now);
+        const { exception: __, openFor: ___, ...stateWithout } = evaluateGate(without, now);
+        expect(state).toEqual(stateWithout);
+        if (state.opened) expect(openFor).toBeUndefined();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('a version waits no longer than until `until`', () => {
+    fc.assert(
+      fc.property(gates, seconds, fc.double({ min: 0, max: 1, noNaN: true }), (of, s, part) => {
+        const now = T0 + s * 1000;
+        const { isOpen, until } = resultAt(of, now);
+        const last = until === undefined ? now + Math.floor(part * 1e10) : until - 1;
+        expect(resultAt(of, last).isOpen).toBe(isOpen);
+        if (!isOpen && until !== undefined) expect(resultAt(of, until).isOpen).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
 
   it('the same Gate at the same instant gives the same result', () => {
     fc.assert(

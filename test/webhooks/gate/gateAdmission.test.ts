@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Gate } from '../../../api/types.ts';
 import { mutateGate, validateGate } from '../../../webhooks/gate/gateAdmission.ts';
-import { evaluated, gate } from '../../core/gate/gate.ts';
+import { evaluated, expectedOf, gate } from '../../core/gate/gate.ts';
 import { day, type Step, stored, write } from './call.ts';
 
 const OPEN = 'open.gate.fluxcd.io/requestedAt';
@@ -26,7 +26,7 @@ describe('the request that counts is the one that arrived last', () => {
       const annotate = Object.fromEntries(Object.entries(asked).map(([key, value]) => [KEYS[key]!, value]));
       return { at, user: by, annotate, spec: { ...change } };
     });
-    expect(evaluated(await stored(spec, steps), at)).toMatchObject(expected);
+    expect(evaluated(await stored(spec, steps), at)).toMatchObject(expectedOf(expected));
   });
 });
 
@@ -141,29 +141,54 @@ it.each([
 
 describe('an opening for one version', () => {
   const schedule = { timezone: 'UTC', action: 'Close', rules: [{ name: 'friday', daysOfWeek: ['Friday'] }] } as const;
-  const ends =
-    'at 2026-01-09T00:00:00Z the schedule decides again and the Gate may open. To keep it closed, close it after that';
-  const closes = `closes the open Gate for everything but shop/web:1.2.0; to keep it open, remove ${FOR}`;
+  const useless = 'the opening for shop/web:1.2.0 has no effect while the Gate is open';
+  const closure = { [CLOSE]: day('10:00:00') };
+  const opening = (time: string) => ({ [OPEN]: day(time), [FOR]: 'shop/web:1.2.0' });
 
-  it.each<[title: string, spec: object, closed: boolean, warnings: string[]]>([
-    ['after a closure, at a Gate with a schedule, gets a Warning when that ends', { schedule }, true, [ends]],
-    ['after a closure, at a Gate without a schedule, does not end it', {}, true, []],
+  it.each<[title: string, spec: object, before: object, annotate: object, warnings: string[]]>([
+    ['after a closure gets no Warning', { schedule }, closure, opening('11:00:00'), []],
+    ['at an open Gate has no effect', { schedule }, {}, opening('11:00:00'), [useless]],
+    ['nor after the end of a closure', { window: '1h' }, closure, opening('11:00:00'), [useless]],
     [
-      'at a Gate whose closure has ended gets a Warning that it closes again',
-      { schedule, window: '1h' },
-      true,
-      [closes],
+      'planned for a time at which the Gate is open has no effect either',
+      {},
+      {},
+      opening('16:00:00'),
+      ['5h0m0s ahead: the open request takes effect at 2026-01-05T16:00:00Z, not now', useless],
     ],
-    ['at an open Gate gets a Warning that it closes', { schedule }, false, [closes]],
-  ])('%s', async (_, more, isClosed, warnings) => {
+    [
+      'without a new time is no request',
+      { default: 'closed' },
+      { [OPEN]: day('10:00:00') },
+      { [FOR]: '1.2.0' },
+      [`${FOR} has no effect without a new time in ${OPEN}`],
+    ],
+    [
+      'that replaces an earlier one ends it',
+      { default: 'closed' },
+      { [OPEN]: day('10:00:00'), [FOR]: '1.1.0' },
+      opening('11:00:00'),
+      ['ends the opening for 1.1.0'],
+    ],
+    ['cancels no planned closure', {}, { [CLOSE]: day('16:00:00') }, opening('11:00:00'), [useless]],
+  ])('%s', async (_, more, before, annotate, warnings) => {
     const spec = { default: 'opened', ...more } as Gate['spec'];
-    const old = await stored(spec, [{ at: day('10:00:00'), annotate: isClosed ? { [CLOSE]: day('10:00:00') } : {} }]);
-    const annotations = { ...old.metadata.annotations, [OPEN]: day('11:00:00'), [FOR]: 'shop/web:1.2.0' };
-    const object = { ...old, metadata: { ...old.metadata, annotations } };
-    const handlers = [mutateGate, validateGate];
-    expect(await write(handlers, { object, old, at: day('11:00:00') })).toMatchObject({ allowed: true, warnings });
-    expect(ends.length).toBeLessThanOrEqual(120);
+    const old = await stored(spec, [{ at: day('10:00:00'), annotate: before as Record<string, string> }]);
+    const object = { ...old, metadata: { ...old.metadata, annotations: { ...old.metadata.annotations, ...annotate } } };
+    const answer = await write([mutateGate, validateGate], { object, old, at: day('11:00:00') });
+    expect(answer).toMatchObject({ allowed: true, warnings });
+    for (const warning of warnings) expect(warning.length).toBeLessThanOrEqual(120);
   });
+});
+
+it.each([OPEN, CLOSE])('a request that cancels a planned one gets a Warning: %s', async (key) => {
+  const old = await stored({ default: 'opened' }, [
+    { at: day('10:00:00'), user: 'sre', annotate: { [CLOSE]: day('16:00:00') } },
+  ]);
+  const annotations = { ...old.metadata.annotations, [key]: day('11:00:00') };
+  const object = { ...old, metadata: { ...old.metadata, annotations } };
+  const { warnings } = await write([mutateGate, validateGate], { object, old, at: day('11:00:00') });
+  expect(warnings).toEqual(['cancels the closure planned for 2026-01-05T16:00:00Z by sre']);
 });
 
 describe('another spec.default while a request keeps the Gate in the other state', () => {
