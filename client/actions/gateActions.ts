@@ -9,7 +9,7 @@ import type { NextDeployment } from '../../core/gate/gateApprovals.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
-import type { ObjectRef } from '../explain/application.ts';
+import type { ObjectRef, Right } from '../explain/application.ts';
 import { approvalsAt } from '../explain/approvalViews.ts';
 import { finder } from '../explain/related.ts';
 import { type Action, rightOn } from './action.ts';
@@ -22,7 +22,7 @@ const MAX_APPROVALS = 50;
 /** Actions on a Gate. `waiting`: the versions that it holds now, if known. */
 export function gateActions(gate: Gate, waiting: readonly NextDeployment[], now: EpochMs): Action[] {
   const object = { kind: KINDS.Gate.kind, ...identityOf(gate) };
-  if (evaluateGate(gate, now).opened) return offer({ type: 'close', object }, gate);
+  if (evaluateGate(gate, now).opened) return possibleActions(offer({ type: 'close', object }, gate), now);
   const lacking = approvalsAt(gate, waiting, now)
     .filter(({ verdict }) => !verdict.enough)
     .slice(0, MAX_APPROVALS);
@@ -49,23 +49,34 @@ export function fluxActions(
   return [
     ...missing.flatMap((gate) => offer({ type: 'create', object: gate })),
     ...existing.flatMap((gate) => offer({ type: 'open', object: gate }, find(gate))),
-    ...bypassAndResumeActions(object, ref, existing.length > 0 ? [...existing, ...missing] : [], isSuspendedManually),
+    ...bypassAndResumeActions(object, ref, existing.length > 0 ? closed : undefined, isSuspendedManually),
   ];
 }
 
-/** Bypass and resume; empty for a kind that no Gate can hold. `gates`: the Gates to bypass. */
+/** The rights to bypass these Gates: beyond a limit the right on all, because any of them may hold the object. */
+export function bypassRights(gates: readonly NamespacedName[], isLimited: boolean): Right[] {
+  return [...(isLimited ? [{ namespace: '', name: '' }] : []), ...gates].map((gate) => rightOn('bypass', 'Gate', gate));
+}
+
+/** Bypass and resume; empty for a kind that no Gate can hold. `closed`: the Gates to bypass. */
 function bypassAndResumeActions(
   object: FluxObject,
   { kind: name, ...ref }: ObjectRef,
-  gates: readonly NamespacedName[],
+  closed: ClosedGates | undefined,
   isSuspendedManually: boolean,
 ) {
   const kind = GOVERNED_KINDS.find((row) => row.kind === name)?.kind;
   if (!kind) return [];
   const target = { kind, namespace: ref.namespace, name: ref.name };
-  const rights = [...gates.map((gate) => rightOn('bypass', 'Gate', gate)), rightOn('patch', kind, target)];
+  const bypass =
+    closed &&
+    bypassRights(
+      closed.gates.map(({ ref }) => ref),
+      closed.limit !== undefined,
+    );
+  const rights = [...(bypass ?? []), rightOn('patch', kind, target)];
   return [
-    ...(gates.length > 0 ? offer({ type: 'bypass', object: target }, object, { rights }) : []),
+    ...(bypass ? offer({ type: 'bypass', object: target }, object, { rights }) : []),
     ...(isSuspendedManually ? offer({ type: 'resume', object: target }, object) : []),
   ];
 }

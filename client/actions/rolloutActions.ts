@@ -12,7 +12,7 @@ import type { Application, ObjectRef, Step } from '../explain/application.ts';
 import { finder, type RelatedObjects } from '../explain/related.ts';
 import { STEP_KINDS } from '../explain/stepKinds.ts';
 import { type Action, type ActionType, rightOn } from './action.ts';
-import { rolloutGateVersionActions } from './gateActions.ts';
+import { bypassRights, rolloutGateVersionActions } from './gateActions.ts';
 import { offer, possibleActions } from './offer.ts';
 import { scheduleOf } from './writes/rolloutGateWrites.ts';
 
@@ -34,6 +34,7 @@ export function rolloutActions(rollout: Rollout, explained: Explained, related: 
   const gates = blocking.flatMap(({ kind, object, missing }) =>
     kind === 'gate' && object ? [{ object, missing }] : [],
   );
+  const isLimited = blocking.some(({ kind, object }) => kind === 'gate' && !object);
   const all = [
     ...(version === undefined ? [...ofFailure, ...ofSteps] : [...ofSteps, ...ofFailure]),
     ...(version !== undefined && isDeployable(rollout, version, steps)
@@ -42,7 +43,7 @@ export function rolloutActions(rollout: Rollout, explained: Explained, related: 
     ...withdrawActions(rollout),
     ...actionsOn(rollout, 'unpin', {}, steps.find(({ kind }) => kind === 'pin')?.id),
     ...(version === undefined ? [] : rejectActions(blocking, version, related)),
-    ...(bypassing === undefined ? [] : bypassActions(rollout, bypassing, gates)),
+    ...(bypassing === undefined ? [] : bypassActions(rollout, bypassing, gates, isLimited)),
   ];
   const first = causes[0]?.step;
   const isFirst = ({ step }: Action) => step !== undefined && step === first;
@@ -190,14 +191,15 @@ function unrejectActions(steps: readonly Step[], version: string, { rolloutGates
 }
 
 /** The bypass of closed Gates; empty if only missing Gates block the version, for which there are other actions. */
-function bypassActions(rollout: Rollout, version: string, closed: readonly ClosedGate[]): Action[] {
+function bypassActions(rollout: Rollout, version: string, closed: readonly ClosedGate[], isLimited: boolean): Action[] {
   const first = closed.find(({ missing }) => !missing)?.object;
   if (!first) return [];
   const gates = closed.map(({ object }) => object);
+  const which = isLimited ? 'all closed Gates' : gates.map((gate) => `Gate ${refKey(gate)}`).join(', ');
   const ref = identityOf(rollout);
   return offer({ type: 'bypass', object: { kind: 'Rollout', ...ref }, version }, rollout, {
-    text: `Only ${version} bypasses ${gates.map((gate) => `Gate ${refKey(gate)}`).join(', ')}, once. Your name and reason are recorded.`,
-    rights: [...gates.map((gate) => rightOn('bypass', 'Gate', gate)), rightOn('patch', 'Rollout', ref)],
+    text: `Only ${version} bypasses ${which}, once. Your name and reason are recorded.`,
+    rights: [...bypassRights(gates, isLimited), rightOn('patch', 'Rollout', ref)],
     step: `gate/${refKey(first)}`,
   });
 }

@@ -9,9 +9,11 @@ import type { Action } from '../../../client/actions/action.ts';
 import { budgetActions, gateActions, rolloutGateActions } from '../../../client/actions/gateActions.ts';
 import { commandViewsOf } from '../../../client/actions/lines.ts';
 import { ABSENCE } from '../../../core/gate/evaluateGates.ts';
+import { LIMIT_OF_GATES } from '../../../core/gate/gateRefs.ts';
 import { objectOf } from '../../support/objects.ts';
 import {
   behind,
+  beyondLimit,
   blockedBy,
   blocker,
   type Case,
@@ -193,6 +195,7 @@ describe('a Gate', () => {
 
   it.each<[string, ReturnType<typeof gate>, string[]]>([
     ['that is open', gate('freeze', { default: 'opened' }), ['close gate/freeze']],
+    ['that is open, and whose requests end at once', gate('freeze', { default: 'opened', window: '0s' }), []],
     ['that is closed', gate('freeze'), ['open gate/freeze']],
     ['that requires approvals', gate('prod', { approvals: { required: 2 } }), ['approve gate/prod 1.1.0']],
     [
@@ -287,6 +290,16 @@ describe('an action', () => {
       { verb: 'bypass', name: 'typo' },
       { verb: 'patch', name: 'web' },
     ]);
+  });
+
+  it('beyond a limit needs the right to bypass all Gates', () => {
+    const closed = { spec: { gates: [{ name: 'freeze' }] }, gates: [gate('freeze')], status: waits() };
+    const ofRollout = offered({ ...closed, bindings: [beyondLimit] });
+    const ofFlux = behind([closedGate('freeze')], [gate('freeze')], true, LIMIT_OF_GATES);
+    for (const actions of [ofRollout, ofFlux]) {
+      const { rights } = actions.find(({ request }) => request.type === 'bypass')!;
+      expect(rights[0]).toMatchObject({ verb: 'bypass', namespace: '', name: '' });
+    }
   });
 
   it('that bypasses a Gate needs the version and a reason from the user', () => {

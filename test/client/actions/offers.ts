@@ -1,12 +1,14 @@
 /** Rollouts, Gates and Flux objects for tests, and the actions that are offered for each. */
-import type { Rollout } from '../../../api/types.ts';
+import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import type { Action } from '../../../client/actions/action.ts';
 import { fluxActions } from '../../../client/actions/gateActions.ts';
 import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
 import { objectRef } from '../../../client/explain/application.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
+import { boundLabel } from '../../../core/binding/bindingSpec.ts';
 import type { GateResult } from '../../../core/gate/evaluateGates.ts';
+import { LIMIT_OF_GATES, type Limit } from '../../../core/gate/gateRefs.ts';
 import { objectOf } from '../../support/objects.ts';
 
 export const NOW = Date.parse('2026-11-22T08:00:00Z');
@@ -40,6 +42,14 @@ export const SCHEDULE = {
   'gate.kuberik.com/schedule-kind': 'RolloutSchedule',
   'gate.kuberik.com/schedule-name': 'nights',
 };
+/** The FluxBinding of an object that requires too many Gates. */
+export const beyondLimit = objectOf('FluxBinding', {
+  metadata: { namespace: 'shop', name: 'kustomization-web', labels: { [boundLabel('app')]: '' } },
+  spec: {
+    target: { apiVersion: 'v1', kind: 'Kustomization', name: 'web' },
+    gates: [{ namespace: '', gate: LIMIT_OF_GATES }],
+  },
+} as never) as FluxBinding;
 export const CLOSE_REQUEST = { 'close.gate.fluxcd.io/requestedAt': '2026-11-22T07:30:00Z' };
 
 export interface Case {
@@ -48,6 +58,7 @@ export interface Case {
   annotations?: object;
   gates?: ReturnType<typeof gate>[];
   rolloutGates?: ReturnType<typeof rolloutGate>[];
+  bindings?: FluxBinding[];
 }
 
 export const waits = (status: object = {}) => ({ pendingVersion: '1.1.0', ...status });
@@ -65,13 +76,20 @@ export const blockedBy = (name: string, more: object = {}) => [
 ];
 export const list = { name: 'list', allowedVersions: ['1.0.0'] };
 
-export function offered({ spec = {}, status = {}, annotations = {}, gates = [], rolloutGates = [] }: Case): Action[] {
+export function offered({
+  spec = {},
+  status = {},
+  annotations = {},
+  gates = [],
+  rolloutGates = [],
+  bindings = [],
+}: Case): Action[] {
   const rollout = objectOf('Rollout', {
     metadata: { ...at, uid: 'u', generation: 3, annotations },
     spec,
     status: { observedGeneration: 3, history: RAN, ...status },
   } as never) as Rollout;
-  const around = { ...NO_RELATED, gates, rolloutGates };
+  const around = { ...NO_RELATED, gates, rolloutGates, bindings };
   return rolloutActions(rollout, explainRollout(rollout, around, NOW), around, NOW);
 }
 
@@ -83,10 +101,15 @@ export const closedGate = (name: string) => ({
 });
 
 /** The actions on a Kustomization with these closed Gates. */
-export function behind(closed: readonly GateResult[], gates: ReturnType<typeof gate>[], suspend = true): Action[] {
+export function behind(
+  closed: readonly GateResult[],
+  gates: ReturnType<typeof gate>[],
+  suspend = true,
+  limit?: Limit,
+): Action[] {
   const web = { namespace: 'shop', name: 'web' };
   const object = objectOf('Kustomization', { metadata: web, spec: { suspend } } as never);
-  return fluxActions(object as never, objectRef('Kustomization', web), { gates: closed }, gates, false);
+  return fluxActions(object as never, objectRef('Kustomization', web), { gates: closed, limit }, gates, false);
 }
 
 export const said = ({ request: { type, object, version } }: Action) =>
