@@ -73,7 +73,7 @@ export function explainFluxObject(
       : []),
     ...(failure || earlier ? [] : progressCauses(object, name)),
   ];
-  const next = nextOf(closed, held);
+  const next = nextOf(closed, held, readable.length < required.all.length);
   return {
     object: ref,
     headline:
@@ -153,13 +153,17 @@ const WHEN_LATE: Partial<Record<Hold, string>> = {
   notResumed: `it is resumed ${SOON}`,
 };
 
-function nextOf(closed: ClosedGates | undefined, held: Hold | undefined): Next | undefined {
+/** `hasUnread`: whether a Gate of the object could not be read. */
+function nextOf(closed: ClosedGates | undefined, held: Hold | undefined, hasUnread: boolean): Next | undefined {
   const late = held && WHEN_LATE[held];
   if (late) return { text: late };
   if (!closed || held === 'deleting') return undefined;
   const openings = closed.gates.flatMap(({ until }) => until ?? []);
   return !closed.limit && openings.length === closed.gates.length
-    ? { text: 'its Gates open automatically', at: formatTime(Math.max(...openings)) }
+    ? {
+        text: `${hasUnread ? 'the Gates that could be read' : 'its Gates'} open automatically`,
+        at: formatTime(Math.max(...openings)),
+      }
     : { text: 'no automatic change. It stays as it is until its Gates open' };
 }
 
