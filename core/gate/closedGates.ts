@@ -84,7 +84,7 @@ export function closedText(closed: ClosedGates): string {
 
 export function closedGateText(gate: GateResult): string {
   if (isMissing(gate)) return gate.message;
-  const needsVersion = !gate.opensByRequest && !gate.missingApprovals;
+  const needsVersion = gate.opensByApprovalsOnly && !gate.missingApprovals;
   const how = needsVersion ? '; it opens only by approvals, for one version of one Rollout' : '';
   return `Gate '${gate.key}' is closed (${fullMessage(gate)}${how})`;
 }

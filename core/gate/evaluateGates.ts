@@ -38,8 +38,8 @@ export interface GateResult {
   closedBy?: GateRequest | undefined;
   /** The request that opened it, if one did. */
   openedBy?: GateRequest | undefined;
-  /** Whether a request to open opens it; absent if it doesn't exist. */
-  opensByRequest?: boolean | undefined;
+  /** Set if no request opens it. */
+  opensByApprovalsOnly?: boolean | undefined;
   /** The approvals that let the version through, the oldest first. */
   approvedBy?: Approval[] | undefined;
   /**
@@ -100,7 +100,7 @@ function gateResult(
     closure,
     openedBy: isOpen && openedBy?.action === 'open' ? openedBy : undefined,
     closedBy: !isOpen && cause?.action === 'close' ? cause : undefined,
-    opensByRequest,
+    opensByApprovalsOnly: !opensByRequest,
   };
   return opened || !next ? result : openedByApprovals(result, gate, next, now);
 }

@@ -6,7 +6,7 @@ import type { DenialReason } from '../../api/metrics.ts';
 import type { ManagedField } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypassReason.ts';
 import { type ClosedGates, closedKeys, closedText, mapClosed } from '../gate/closedGates.ts';
-import { type ReadableGates, redactFor } from '../gate/evaluateGates.ts';
+import { isMissing, type ReadableGates, redactFor } from '../gate/evaluateGates.ts';
 import { LIMIT_TEXTS } from '../gate/gateRefs.ts';
 import { deployVersionCommand } from '../managedField/deployment.ts';
 import { fieldPath } from '../managedField/managedFields.ts';
@@ -18,7 +18,9 @@ import { NOW, nameWord, shell } from '../text/shell.ts';
 export function closedGatesText({ gates: all, limit }: ClosedGates): TextWithCommands {
   const gates = all.slice(0, MAX_LISTED);
   const more = all.length > gates.length ? `; and ${all.length - gates.length} more Gates are closed` : '';
-  const commands = gates.flatMap(({ ref, opensByRequest }) => (opensByRequest ? [openGateCommand(ref)] : []));
+  const commands = gates.flatMap((gate) =>
+    isMissing(gate) || gate.opensByApprovalsOnly ? [] : [openGateCommand(gate.ref)],
+  );
   return { text: `${closedText({ gates, limit })}${more}.`, commands };
 }
 

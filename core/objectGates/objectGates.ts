@@ -36,8 +36,7 @@ export interface GateContext extends RefRules {
   /** All of them, by `refKey`; a Gate that does not exist is absent. */
   gates: ReadonlyMap<string, Gate>;
   /**
-   * Those that may select the object, sorted by `refKey`: all from lists, or those in SELECTED_BY of its stored and its
-   * new version.
+   * Includes all that may select the object: those from lists, or in SELECTED_BY of its stored and its new version.
    */
   selectingGates: SelectingGates;
   now: EpochMs;

@@ -176,9 +176,9 @@ async function decideDeletionOrOwner(
   const isDeleted = request.operation === 'DELETE';
   if (held.length === 0) return allowed(othersNaming === 0 ? [] : [strandedWarning(othersNaming, isDeleted)]);
   // An approval only lets a version through, and doesn't release the object.
-  const [first, commands] = result.opensByRequest
-    ? ['Open it first.', [openGateCommand(ref)]]
-    : [APPROVALS_BEFORE_DELETION, []];
+  const [first, commands] = result.opensByApprovalsOnly
+    ? [APPROVALS_BEFORE_DELETION, []]
+    : ['Open it first.', [openGateCommand(ref)]];
   const name = `Gate '${result.key}'`;
   const denial = isDeleted
     ? `${name} cannot be deleted`

@@ -123,9 +123,7 @@ describe('a command in', () => {
         ),
       );
       const ref = { namespace: 'ops', name };
-      const [open] =
-        closedGatesText({ gates: [{ key: refKey(ref), ref, isOpen: false, message: '', opensByRequest: true }] })
-          .commands ?? [];
+      const [open] = closedGatesText({ gates: [{ key: refKey(ref), ref, isOpen: false, message: '' }] }).commands ?? [];
       expect(words(open?.[1] ?? '')).toEqual(
         argv(
           'kubectl -n ops annotate --overwrite',
