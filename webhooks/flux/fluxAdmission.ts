@@ -26,7 +26,8 @@ import type { FieldDenial } from '../../core/managedField/setManagedFields.ts';
 import { bypassingDeployCommand, type Denial, subjectOf } from '../../core/objectGates/gateTexts.ts';
 import { withShrinkingEdits } from '../../core/objectGates/objectGates.ts';
 import { isSuspendedByUs } from '../../core/objectGates/objectState.ts';
-import { bypassOrDeny, readClosedGatesOfRollouts, recordBypass, reviewBypass } from '../closedGates.ts';
+import { bypassOrDeny, recordBypass, reviewBypass } from '../bypass.ts';
+import { readClosedGatesOfRollouts } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, deny, type ObjectVersions, versionsOf } from '../response.ts';
 import { readClosedGatesOfUnbound, readContext, readValidationContext } from './writeContext.ts';
 

@@ -29,7 +29,7 @@ import { keptCalls } from '../../core/receiver/acceptCall.ts';
 import { nextScheduleRecord } from '../../core/record/pinAndSchedule.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
 import { recordDeletion } from '../approvalDeletion.ts';
-import { bypassOrDeny, reviewBypass } from '../closedGates.ts';
+import { bypassOrDeny, reviewBypass } from '../bypass.ts';
 import { type AdmissionDecision, allowed, denied, versionsOf } from '../response.ts';
 import { openForWarnings, openingProblem, writeGateApprovals } from './gateApprovalWrites.ts';
 

@@ -18,7 +18,8 @@ import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
 import { currentGrant, formatBypassGrant } from '../../core/suspension/bypassGrant.ts';
 import { MAX_LISTED } from '../../core/text/firstFew.ts';
 import { listBindings } from '../../live/gateReads.ts';
-import { readClosedGatesOfRollouts, readDroppedClosedGates, recordBypass, reviewBypass } from '../closedGates.ts';
+import { recordBypass, reviewBypass } from '../bypass.ts';
+import { readClosedGatesOfRollouts, readDroppedClosedGates } from '../closedGates.ts';
 
 interface RolloutBypass {
   /** The value of the annotation BYPASSED_GATES; undefined if no bypass is in force. */

@@ -11,12 +11,8 @@ import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/users.ts';
 import { isSetByGit } from '../../core/managedField/deployment.ts';
 import { currentGrant } from '../../core/suspension/bypassGrant.ts';
-import {
-  bypassOrDeny,
-  readClosedGatesBeforeRemoval,
-  readClosedGatesOfRollouts,
-  readDroppedClosedGates,
-} from '../closedGates.ts';
+import { bypassOrDeny } from '../bypass.ts';
+import { readClosedGatesBeforeRemoval, readClosedGatesOfRollouts, readDroppedClosedGates } from '../closedGates.ts';
 import { type AdmissionDecision, allowed } from '../response.ts';
 
 /**
