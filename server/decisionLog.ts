@@ -1,4 +1,5 @@
 /** The port `DecisionLog`: one line for each decision. */
+import { createHash } from 'node:crypto';
 import type { DecisionLog, EventSink } from '../api/ports.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { createLineLimit } from './lineLimit.ts';
@@ -10,6 +11,9 @@ import { Lru } from './lru.ts';
  * objects.
  */
 const MAX_LOGGED_KEYS = 10_000;
+
+/** In place of a key, which may have a text of a user, as large as an object. */
+const digest = (key: string) => createHash('sha256').update(key).digest('base64');
 
 /** @param clock milliseconds of a monotonic clock */
 export function createDecisionLog(
@@ -33,9 +37,10 @@ export function createDecisionLog(
       isRateLimited,
     }) {
       const now = clock();
-      const before = logged.get(key);
+      const id = digest(key);
+      const before = logged.get(id);
       if (before && now - before.at < againAfterMs) return;
-      logged.set(key, { at: now });
+      logged.set(id, { at: now });
       const fields = { kind, ...(namespace && { namespace }), name, reason, ...(user !== undefined && { user }) };
       const write = () => (warning ? log.warn(fields, message) : log.info(fields, message));
       if (isRateLimited) limited(`${namespace} ${reason}`, { namespace, reason }, write);

@@ -10,6 +10,7 @@ import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
 import { type ClosedGates, closedWhere, closuresOf } from '../gate/closedGates.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
+import { MAX_TAG_CHARACTERS } from '../kube/tag.ts';
 import { parseTime } from '../kube/time.ts';
 import { isSystemDeleter } from '../kube/users.ts';
 import {
@@ -26,6 +27,7 @@ import { escapesSelection, evaluateObjectGates } from '../objectGates/objectGate
 import { isSuspendedByUs, readState } from '../objectGates/objectState.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
+import { shortened } from '../text/oneLine.ts';
 import { FewPaths, governedChanges } from './closedGateWrite.ts';
 import type { FluxWrite } from './fluxWrite.ts';
 
@@ -161,7 +163,7 @@ function verifyManagedFields(
     // Our mutating webhook writes the deployment into the annotation of each object that it sees bound.
     const wasBound = carried !== undefined || oldKeys.has(fieldKey(field));
     if (!wasBound) return { text: `another mutating webhook bound ${path} to ${by} too late`, todo: CALL_BEFORE };
-    const change = value === undefined ? `removed ${path}` : `set ${path} to '${value}'`;
+    const change = value === undefined ? `removed ${path}` : `set ${path} to '${shortened(value, MAX_TAG_CHARACTERS)}'`;
     const text = `another mutating webhook ${change}; ${by} has deployed '${(found.head ?? carried)?.version}'`;
     return { text, todo: exclude('field') };
   });

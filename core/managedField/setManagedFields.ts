@@ -5,9 +5,10 @@ import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { sameJson } from '../kube/json.ts';
-import { tagWord } from '../kube/tag.ts';
+import { MAX_TAG_CHARACTERS, tagWord } from '../kube/tag.ts';
 import { type Writers, writersAt, writersOf } from '../kube/writers.ts';
 import type { TextWithCommands } from '../text/commands.ts';
+import { shortened } from '../text/oneLine.ts';
 import { nameWord } from '../text/shell.ts';
 import { type AtomicUpdate, atomicUpdate, unhandledRequest, withArtifact } from './atomicUpdate.ts';
 import {
@@ -282,7 +283,8 @@ function denialOf(
     field,
     value,
     text:
-      `${fieldPath(field).join('.')} cannot be set to '${value}': Rollout '${field.rollout}' manages it and has deployed ` +
+      `${fieldPath(field).join('.')} cannot be set to '${shortened(value, MAX_TAG_CHARACTERS)}': ` +
+      `Rollout '${field.rollout}' manages it and has deployed ` +
       `'${deployed.version}'.${wanted ? ` That Rollout is pinned to '${wanted}'.` : ''}`,
     commands: wanted
       ? [[`To pin Rollout ${nameWord(field.rollout)} to ${version}`, pin]]

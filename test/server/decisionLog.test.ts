@@ -1,4 +1,6 @@
 /** A decision is one line, however often it is repeated, and no client can fill the log with cheap requests. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { LoggedDecision } from '../../api/ports.ts';
 import { createDecisionLog, loggedEvents } from '../../server/decisionLog.ts';
@@ -39,6 +41,18 @@ describe('a decision', () => {
     const { lines, decisions } = written();
     for (const key of ['a', 'a', 'b', 'a']) decisions.decided({ ...DECISION, key });
     expect(lines).toHaveLength(2);
+  });
+
+  it('is remembered without its text, which any user can make long', () => {
+    setFlagsFromString('--expose-gc');
+    const heap = () => {
+      runInNewContext('gc')();
+      return process.memoryUsage().heapUsed / 2 ** 20;
+    };
+    const { decisions } = written();
+    const before = heap();
+    for (let i = 0; i < 64; i++) decisions.decided({ ...DECISION, key: `${i} ${'x'.repeat(2 ** 20)}` });
+    expect(heap() - before).toBeLessThan(16);
   });
 
   it('changes after its time', () => {

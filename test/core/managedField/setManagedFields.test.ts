@@ -86,6 +86,9 @@ const rows: Row[] = [
   row('what is no version is not put into a command that somebody may paste', at110, edited('$(reboot)'), {
     denial: /force-deploy='<version>'\n.*\n.*"wantedVersion":"<version>"\}\}'$/,
   }),
+  row('a text of any length is quoted as far as a tag may be long', at110, edited('9'.repeat(500_000)), {
+    denial: /cannot be set to '9{128}…': Rollout/,
+  }),
   row(
     'a field that both an apply and an update own was not applied',
     at110,
