@@ -24,7 +24,7 @@ import {
 import { fieldKey, fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
 import { type Denial, subjectOf } from '../objectGates/gateTexts.ts';
 import { escapesSelection, evaluateObjectGates } from '../objectGates/objectGates.ts';
-import { isSuspendedByUs, readState } from '../objectGates/objectState.ts';
+import { awaitsArtifact, isSuspendedByUs, readState } from '../objectGates/objectState.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { shortened } from '../text/oneLine.ts';
@@ -48,9 +48,8 @@ export function verifyWrite(write: FluxWrite): Denial | undefined {
 
 function verifySuspended(object: FluxObject): Denial | undefined {
   const state = readState(object)?.is;
-  const awaitsArtifact = object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
   // With a bypass, a user may let the object run before its source has fetched the version.
-  const mustBeSuspended = state === 'closed' || (awaitsArtifact && state !== 'bypassed');
+  const mustBeSuspended = state === 'closed' || (awaitsArtifact(object) && state !== 'bypassed');
   if (!mustBeSuspended || object.spec?.suspend === true) return undefined;
   return { reason: 'overwritten', text: `${changedText(object, 'spec.suspend')}.`, todo: { text: exclude('object') } };
 }
@@ -203,7 +202,7 @@ function hasNoDeployment(found: FoundField): boolean {
   return !found.head && isConsistent(found);
 }
 
-/** The source has fetched an earlier deployment, or none yet: then the field keeps even a value that this write sets. */
+/** The source has fetched an earlier deployment, or none yet, which leaves even a value that this write sets. */
 function followsSource(found: FoundField): boolean {
   const { isAtomic, isStored, isUnfetched, carried, rollout } = found;
   const isOlder = isStored || isUnfetched || (carried !== undefined && isEarlier(carried, rollout));

@@ -78,13 +78,18 @@ export function isSuspendedByUs({ metadata, spec }: FluxObject): boolean {
   return metadata.annotations?.[SUSPENDED] !== undefined && spec?.suspend === true;
 }
 
+/** Whether the source of the object is still fetching its new version: see core/managedField/atomicUpdate.ts. */
+export function awaitsArtifact(object: FluxObject | undefined): boolean {
+  return object?.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
+}
+
 /**
  * Whether the object was ready when a Gate suspended it. Our suspension has increased its generation by one, and Flux
  * doesn't update the conditions of a suspended object.
  */
 export function wasReadyAtSuspension(object: FluxObject): boolean {
   const { metadata, status } = object;
-  if (!isSuspendedByUs(object) || metadata.annotations?.[AWAITS_ARTIFACT] !== undefined) return false;
+  if (!isSuspendedByUs(object) || awaitsArtifact(object)) return false;
   const ready = findCondition(status?.conditions, READY);
   return ready?.status === 'True' && ready.observedGeneration === (metadata.generation ?? 0) - 1;
 }

@@ -21,7 +21,7 @@ import { findCondition } from '../kube/conditions.ts';
 import { groupOf, labelValue } from '../kube/names.ts';
 import { formatInstant, formatTime, parseTime } from '../kube/time.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
-import { readState } from '../objectGates/objectState.ts';
+import { awaitsArtifact, readState } from '../objectGates/objectState.ts';
 
 export type ApplierWait = NonNullable<FluxBindingStatus['awaits']>;
 type ApplierState = Pick<ApplierWait, 'state' | 'reason'>;
@@ -72,8 +72,8 @@ export function applies(applier: FluxObject, { namespace, name, apiVersion, kind
 
 /**
  * The state of the applier, for an object that has waited since `since`.
- * An applier that waits for its own applier is about to apply. One that a user or a closed Gate suspends might stay
- * suspended for weeks.
+ * An applier that waits for its own applier or its source is about to apply. One that a user or a closed Gate suspends
+ * might stay suspended for weeks.
  */
 export function applierState(
   applier: FluxObject | undefined,
@@ -91,7 +91,9 @@ export function applierState(
 
 function applierStateOf(applier: FluxObject, since: EpochMs, now: EpochMs): ApplierState {
   if (applier.spec?.suspend === true) {
-    return { state: readState(applier)?.is === 'opening' ? 'Requested' : 'Suspended' };
+    const state = readState(applier)?.is;
+    const endsSoon = state === 'opening' || (awaitsArtifact(applier) && state !== 'closed');
+    return { state: endsSoon ? 'Requested' : 'Suspended' };
   }
   const ready = findCondition(applier.status?.conditions, READY);
   const reason = ready?.reason ?? '';

@@ -4,7 +4,7 @@
  * `gate.fluxcd.io/suspended` stores the previous `spec.suspend`, and the opening restores exactly that
  * (docs/reference/writes.md).
  */
-import { AWAITS_ARTIFACT, GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
+import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus } from '../../api/types.ts';
@@ -14,6 +14,7 @@ import { earliestTime } from '../kube/time.ts';
 import { isApplyBy } from '../kube/writers.ts';
 import { evaluateObjectGates, type GateContext, type ObjectGates, selectedByText } from '../objectGates/objectGates.ts';
 import {
+  awaitsArtifact,
   currentState,
   formatState,
   hasTrigger,
@@ -124,11 +125,6 @@ function untilFetched(
     // The decorator writes `open` on an object without an applier, and would write it in each sync.
     state: applierOf(object) ? awaited : open,
   };
-}
-
-/** Whether the source of the object is still fetching its new version: see core/managedField/atomicUpdate.ts. */
-function awaitsArtifact(object: FluxObject | undefined): boolean {
-  return object?.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
 }
 
 /** Whether the write ends the wait for the applier, as the decorator's write does. */
@@ -243,14 +239,14 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
  * remove the state of an object that no longer requires a Gate.
  */
 function requestedByGates(object: FluxObject, gates: ObjectGates, now: EpochMs): string | null | undefined {
-  const { [GATE_STATE]: text, [SUSPENDED]: suspended, [AWAITS_ARTIFACT]: awaits } = object.metadata.annotations ?? {};
+  const { [GATE_STATE]: text, [SUSPENDED]: suspended } = object.metadata.annotations ?? {};
   if (gates.closures.length > 0) {
     // Once the deployment that bypasses the Gates is applied, the webhook suspends the object in such a write.
     const isBypassing = currentState(object, gates.closures) === 'bypassing';
     return fitsGates(object, gates) && !isBypassing ? undefined : newTrigger(object, 'closed', now);
   }
   if (suspended !== undefined && awaitedApply(object)) return undefined;
-  const isReleased = suspended === undefined || awaits !== undefined;
+  const isReleased = suspended === undefined || awaitsArtifact(object);
   if (isReleased && gates.all.length === 0) return text === undefined ? undefined : null;
   return isReleased && text === formatState({ is: 'open' }) ? undefined : newTrigger(object, 'open', now);
 }

@@ -1,6 +1,6 @@
 /** The applier's attempts since an object's Gates opened, and how long the object waits for them. */
 import { describe, expect, it } from 'vitest';
-import { GATE_STATE, RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
+import { AWAITS_ARTIFACT, GATE_STATE, RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { formatInstant } from '../../../core/kube/time.ts';
 import { applierOf, applierState, applies, NOT_LISTED, waitEnds } from '../../../core/suspension/applier.ts';
@@ -20,14 +20,19 @@ interface Applier {
   handled?: string;
   suspended?: true;
   gate?: string;
+  fetching?: true;
   deleting?: true;
 }
 
-function applier({ ready, readyAt = 3, asked, handled, suspended, gate, deleting }: Applier): FluxObject {
+function applier({ ready, readyAt = 3, asked, handled, suspended, gate, fetching, deleting }: Applier): FluxObject {
   const status = ready === 'True' || ready === 'Unknown' ? ready : 'False';
   const condition = { type: 'Ready', status, reason: ready, message: '', observedGeneration: readyAt };
   const object = kustomization({
-    annotations: { ...(asked && { [RECONCILE_REQUESTED_AT]: asked }), ...(gate && { [GATE_STATE]: gate }) },
+    annotations: {
+      ...(asked && { [RECONCILE_REQUESTED_AT]: asked }),
+      ...(gate && { [GATE_STATE]: gate }),
+      ...(fetching && { [AWAITS_ARTIFACT]: 'my-app=2/1.1.0/uid-my-app' }),
+    },
     spec: suspended ? { suspend: true } : {},
     status: { ...(ready && { conditions: [condition] }), ...(handled && { lastHandledReconcileAt: handled }) },
   });
@@ -72,6 +77,13 @@ const rows: Row[] = [
   ['a person suspends it', { ready: 'True', suspended: true, ...CAME }, 'Suspended', 2 * MINUTE],
   ['a closed gate suspends it', { suspended: true, gate: 'closed: shop/freeze' }, 'Suspended', 2 * MINUTE],
   ['it waits for its own applier', { suspended: true, gate: `opening: ${OPENED}` }, 'Requested', EVER],
+  ['its source is fetching its version', { suspended: true, fetching: true }, 'Requested', EVER],
+  [
+    'also behind a closed gate',
+    { suspended: true, fetching: true, gate: 'closed: shop/freeze' },
+    'Suspended',
+    2 * MINUTE,
+  ],
   ['it is being deleted, and wants to delete the object', { ready: 'True', deleting: true }, 'Deleting', 0],
   ['also suspended', { suspended: true, deleting: true }, 'Deleting', 0],
   ['there is none', undefined, 'Missing', 2 * MINUTE],
