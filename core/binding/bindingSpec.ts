@@ -98,7 +98,7 @@ export interface ReportInputs {
 }
 
 /** The entry of one Gate, with only the details that readers in the FluxBinding's namespace may see. */
-export type GateEntry = NonNullable<FluxBindingStatus['gates']>[number];
+type GateEntry = NonNullable<FluxBindingStatus['gates']>[number];
 
 /** The report, as the spec of a FluxBinding stores it. */
 export type Report = NonNullable<FluxBindingSpec['report']>;
@@ -118,29 +118,15 @@ export function reportOf(
 ): { report: Report; requeueAt: EpochMs | undefined } {
   const { refs, limit } = requiredByBinding(spec);
   const evaluated = evaluateGates(refs, gates, now);
-  const entries = [
+  const entries: GateEntry[] = [
     ...(limit ? [{ ...storedLimit(limit), opened: false, message: LIMIT_TEXTS[limit] }] : []),
     ...redactFor(evaluated, metadata.namespace ?? '').map(gateEntry),
   ];
   const ends = [...rollouts.values()].flatMap((rollout) => currentGrant(rollout)?.end ?? []).filter((end) => end > now);
-  const report = reportWith(spec, rollouts, entries, now);
-  return { report, requeueAt: earliestTime([...evaluated.map(({ until }) => until), ...ends]) };
-}
-
-/**
- * The report with these entries of Gates.
- * @param gates one entry for each Gate of the spec
- */
-export function reportWith(
-  spec: FluxBindingSpec | undefined,
-  rollouts: ReportInputs['rollouts'],
-  gates: readonly GateEntry[],
-  now: EpochMs,
-): Report {
   const existing = rolloutsOfBinding(spec).flatMap((name) => rollouts.get(name) ?? []);
-  const closures = closuresOf(reportedClosed([...gates]));
+  const closures = closuresOf(reportedClosed(entries));
   const bypassing = existing.filter((rollout) => grantCovers(rollout, closures, now));
-  return {
+  const report = {
     ...(existing.length > 0 && {
       rollouts: existing.map((rollout) => {
         const writeBack = writeBackName(rollout);
@@ -148,9 +134,10 @@ export function reportWith(
       }),
     }),
     // Not "name": Metacontroller merges the lists of an attachment by name (docs/facts.md, M16).
-    ...(gates.length > 0 && { gates: gates.map(({ name, ...entry }) => ({ ...entry, gate: name })) }),
+    ...(entries.length > 0 && { gates: entries.map(({ name, ...entry }) => ({ ...entry, gate: name })) }),
     ...(bypassing.length > 0 && { bypassing: bypassing.map((rollout) => deploymentOf(rollout)!) }),
   };
+  return { report, requeueAt: earliestTime([...evaluated.map(({ until }) => until), ...ends]) };
 }
 
 function gateEntry(gate: GateResult): GateEntry {

@@ -193,7 +193,7 @@ function reportDue(report: Report, { rollouts, gates }: ReportInputs, now: Epoch
  * @param status of the FluxBinding. `deployed` has the newest deployment of each Rollout that the object tracks, in the
  *   form of the annotation; `fields` has the state of each managed field
  */
-export function deploymentTrigger(
+function deploymentTrigger(
   object: FluxObject,
   status: FluxBindingStatus | undefined,
   now: EpochMs,

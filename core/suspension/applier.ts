@@ -32,7 +32,7 @@ type ApplierState = Pick<ApplierWait, 'state' | 'reason'>;
 const RESUME_ALONE_AFTER_MS = 120_000;
 
 /** The reason of the state Missing if the applier exists, but its inventory lacks the object. */
-export const NOT_LISTED = 'NotInInventory';
+const NOT_LISTED = 'NotInInventory';
 
 /** Reasons of Ready=False for steps that Flux takes after it has applied everything. */
 const FAILURES_AFTER_APPLY = new Set(['PruneFailed', 'HealthCheckFailed', 'HealthCheckCanceled']);

@@ -1,13 +1,21 @@
 import { describe, expect, it } from 'vitest';
+import { BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import type { FluxBinding, Rollout } from '../../../api/types.ts';
-import { type GateEntry, makeBinding, reportWith } from '../../../core/binding/bindingSpec.ts';
+import type { FluxBinding, Gate, Rollout } from '../../../api/types.ts';
+import { makeBinding, reportInputsOf, reportOf } from '../../../core/binding/bindingSpec.ts';
 import { atomicUpdateOf, bindingStatus } from '../../../core/binding/bindingStatus.ts';
-import { deploymentTrigger } from '../../../core/binding/decorate.ts';
+import { decorate } from '../../../core/binding/decorate.ts';
+import { ANY_REF } from '../../../core/gate/gateRefs.ts';
+import { annotate } from '../../../core/kube/annotate.ts';
+import { byRefKey, identityOf } from '../../../core/kube/names.ts';
+import { formatTime } from '../../../core/kube/time.ts';
+import { evaluateObjectGates } from '../../../core/objectGates/objectGates.ts';
 import {
   deployment,
+  gate,
   helmRelease,
   kustomization,
+  NO_SELECTING_GATES,
   NOW,
   ociRepository,
   released,
@@ -19,7 +27,7 @@ const SOURCE = { kind: 'OCIRepository', name: 'web' };
 const my = rollout('my-app', '1.1.0', '1.0.0');
 const head = { rollout: 'my-app', id: 2, version: '1.1.0', uid: 'uid-my-app' };
 const at2 = { deployed: deployment('my-app', 2, '1.1.0') };
-const closed: GateEntry = { namespace: 'shop', name: 'freeze', opened: false, message: 'Gate closed by default' };
+const closed = gate('shop/freeze');
 
 const synced = (revision: string, { generation = 3, readyAt = 3, ready = 'True' } = {}) => ({
   observedGeneration: generation,
@@ -36,7 +44,7 @@ interface Row {
   source: FluxObject | undefined;
   applier?: FluxObject;
   rollouts?: Rollout[];
-  gates?: GateEntry[];
+  gates?: Gate[];
   before?: FluxBinding['status'];
   state?: string;
   deployed?: string | undefined;
@@ -244,7 +252,7 @@ const followers = [
 ].map((row): Row => ({ ...row, ready: row.ready as Row['ready'], deployed: undefined }));
 
 function bound(object: FluxObject, row?: Partial<Row>): FluxBinding {
-  const refs = (row?.gates ?? []).map(({ namespace, name }) => ({ namespace, name }));
+  const refs = (row?.gates ?? []).map(identityOf);
   return {
     ...makeBinding(object, { refs, problems: [] }, undefined, false)!,
     ...(row?.before && { status: row.before }),
@@ -276,7 +284,7 @@ describe('status of a FluxBinding', () => {
     const binding = bound(row.object, row);
     const { source, applier, gates = [] } = row;
     const rollouts = rolloutsByName(...(row.rollouts ?? [my]));
-    const report = reportWith(binding.spec, rollouts, gates, NOW);
+    const { report } = reportOf(binding, { rollouts, gates: byRefKey(gates) }, NOW);
     const related = { report, atomic: atomicUpdateOf(binding, rollouts, source), source, applier };
     const status = bindingStatus(binding, related, NOW);
     expect(status.fields?.[0]?.state).toBe(row.state);
@@ -292,7 +300,7 @@ describe('status of a FluxBinding', () => {
   ])('counts the second artifact that was applied with the version as its proof: $title', ({ object, ...row }) => {
     const binding = bound(object);
     const again = { ...binding.spec!, observed: { ...binding.spec!.observed, reapplied: true } };
-    const report = reportWith(binding.spec, rolloutsByName(my), [], NOW);
+    const { report } = reportOf(binding, reportInputsOf([my], []), NOW);
     expect(bindingStatus({ ...binding, spec: again }, { report, source: row.source }, NOW).applied).toEqual(row.proven);
   });
 
@@ -301,27 +309,34 @@ describe('status of a FluxBinding', () => {
       annotations: {
         'rollout.kuberik.com/substitute.APP.from': 'my-app',
         'rollout.kuberik.com/substitute.OTHER.from': 'other',
+        'gate.fluxcd.io/gates': 'freeze',
       },
       deployed: `${deployment('my-app', 1, '1.0.0')},${deployment('other', 1, '5')}`,
       substitute: { APP: '1.0.0', OTHER: '5' },
       status: synced('main@sha1:1'),
     });
-    const binding = bound(object, { gates: [closed] });
-    const report = reportWith(binding.spec, rolloutsByName(my, rollout('other', '6', '5')), [closed], NOW);
-    const status = bindingStatus(binding, { report: { ...report, bypassing: [head] }, source: git }, NOW);
+    const granted = annotate(my, BYPASSED_GATES, `1.1.0 (2) ${formatTime(NOW)}: shop/freeze`);
+    const reportInputs = reportInputsOf([granted, rollout('other', '6', '5')], [closed]);
+    const gates = evaluateObjectGates(object, {
+      ...reportInputs,
+      ...ANY_REF,
+      selectingGates: NO_SELECTING_GATES,
+      now: NOW,
+    });
+    const from = { object, stored: undefined, gates, reportInputs, waiting: [], mayRequest: false };
     const next = `${deployment('my-app', 2, '1.1.0')},${deployment('other', 1, '5')}`;
-    expect([status.deployed, deploymentTrigger(object, status, NOW)]).toEqual([next, next]);
+    expect(decorate(from, NOW).annotations?.['rollout.kuberik.com/deployed']).toBe(next);
   });
 
   it('reports since when a Gate holds, with the Gate’s message', () => {
     const object = kustomization(at2);
     const binding = bound(object, { gates: [closed] });
-    const around = (gate: GateEntry) => ({
-      report: reportWith(binding.spec, rolloutsByName(my), [gate], NOW),
-      source: git,
-    });
+    const around = (gate: Gate) => ({ ...reportOf(binding, reportInputsOf([my], [gate]), NOW), source: git });
     const status = bindingStatus(binding, around(closed), NOW);
-    expect(status).toMatchObject({ heldSince: '2026-03-04T10:00:00Z', gates: [closed] });
+    expect(status).toMatchObject({
+      heldSince: '2026-03-04T10:00:00Z',
+      gates: [{ name: 'freeze', message: 'Gate closed by default' }],
+    });
     expect(status.conditions).toContainEqual(
       expect.objectContaining({
         type: 'Approved',
@@ -329,7 +344,7 @@ describe('status of a FluxBinding', () => {
         message: "Reconciliation is waiting approval, gate 'shop/freeze' is closed.",
       }),
     );
-    const after = bindingStatus({ ...binding, status }, around({ ...closed, opened: true }), NOW + 5000);
+    const after = bindingStatus({ ...binding, status }, around(gate('shop/freeze', { default: 'opened' })), NOW + 5000);
     expect(after.heldSince).toBeUndefined();
     expect(after.conditions).toContainEqual(expect.objectContaining({ type: 'Approved', status: 'True' }));
   });

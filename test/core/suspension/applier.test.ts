@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AWAITS_ARTIFACT, GATE_STATE, RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { formatInstant } from '../../../core/kube/time.ts';
-import { applierOf, applierState, applies, NOT_LISTED, waitEnds } from '../../../core/suspension/applier.ts';
+import { applierOf, applierState, applies, waitEnds } from '../../../core/suspension/applier.ts';
 import { kustomization, NOW } from '../admission/objects.ts';
 
 const OPENED = formatInstant(NOW);
@@ -144,7 +144,7 @@ describe('the labels that name an applier are believed', () => {
 
   it('and an object that is not in its inventory is resumed after two minutes', () => {
     const found = applierState(named('flux-system', []), APPLIED, NOW, NOW);
-    expect(found).toEqual({ state: 'Missing', reason: NOT_LISTED });
+    expect(found).toEqual({ state: 'Missing', reason: 'NotInInventory' });
     expect(waitEnds(found, NOW)).toBe(NOW + 2 * MINUTE);
   });
 });
