@@ -46,7 +46,7 @@ export const gateHook: CompositeHook<Gate> = {
     const facts = { readAt: known?.readAt, requirers, ...unreached, receiver, approvals };
     const status = gateStatus(gate, evaluation, facts, call.now);
     const given = approvalEvents(gate.status?.approvals, approvals, record, call.now);
-    const involvedObjects = involvedObjectsOf(requirers ?? gate.status?.heldObjects ?? [], ref.namespace);
+    const involvedObjects = involvedObjectsOf(requirers ?? gate.status?.requiredBy ?? [], ref.namespace);
     for (const event of [...gateEvents(gate, status, evaluation.message, call.now), ...given]) {
       call.events.record({ ...eventRecord(event, gate, call.now), involvedObjects });
     }

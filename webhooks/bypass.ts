@@ -107,7 +107,7 @@ export async function recordBypass(
     const key = `${writeKey} ${version ?? ''} ${shortHash([...gates].sort().join())}`;
     // The objects that a Gate holds. Other objects report themselves, or are reported by the objects bound to them.
     const involvedObjects = involvedObjectsOf(
-      (regarding.status as GateStatus)?.heldObjects ?? [],
+      (regarding.status as GateStatus)?.requiredBy ?? [],
       fact.object.namespace,
     );
     const event = { type: 'Warning', reason: 'GateBypassed', message, key, at: call.now } as const;

@@ -316,11 +316,11 @@ export interface Gate {
     /**
      * Number of objects that require the Gate, open or closed.
      */
-    held?: number;
+    requiredByCount?: number;
     /**
      * The first hundred objects that require the Gate, in the order of kind, namespace and name.
      */
-    heldObjects?: {
+    requiredBy?: {
       /**
        * Its kind: Rollout, or a kind of Flux.
        */

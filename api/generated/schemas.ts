@@ -339,10 +339,10 @@ export const SCHEMAS: Record<string, object> = {
      "nextTransition": {
       "type": "string"
      },
-     "held": {
+     "requiredByCount": {
       "type": "integer"
      },
-     "heldObjects": {
+     "requiredBy": {
       "type": "array",
       "items": {
        "type": "object",

@@ -234,7 +234,7 @@ async function rolloutsWaitingAt(client: KubeClient, gate: GateRef, version: str
     return name ? readRollouts([{ namespace: gate.namespace, name }]) : [];
   }
   const { version: tag, rollout: named } = splitTarget(version);
-  const held = (await readNamed(client, 'Gate', gate))?.status?.heldObjects ?? [];
+  const held = (await readNamed(client, 'Gate', gate))?.status?.requiredBy ?? [];
   const rollouts = await readRollouts(held.filter(({ kind }) => kind === KINDS.Rollout.kind));
   return rollouts.filter(
     (rollout) => rollout.status?.pendingVersion === tag && (!named || refKey(identityOf(rollout)) === named),

@@ -95,7 +95,7 @@ async function readPlans({ client, namespace }: Cluster, everywhere: boolean): P
 }
 
 function concernsNamespace({ metadata, status }: Gate, namespace: string): boolean {
-  return metadata.namespace === namespace || (status?.heldObjects ?? []).some((held) => held.namespace === namespace);
+  return metadata.namespace === namespace || (status?.requiredBy ?? []).some((held) => held.namespace === namespace);
 }
 
 /** The planned closures that begin after the calendar's end, and the option that shows them; undefined: none. */

@@ -167,7 +167,7 @@ async function withHeldObjects(
 ): Promise<WriteRequest> {
   const gate = existing ?? (request.body as unknown as Gate);
   const { held, unread } = await readSelected(client, gate);
-  const counted = existing?.status?.held;
+  const counted = existing?.status?.requiredByCount;
   const total = counted !== undefined && counted > held.length ? `; ${counted} with those that name it` : '';
   const missing = unread.length > 0 ? `. Not read: ${unread.join('; ')}` : '';
   const holds = `It holds ${heldText(held)}${total}${missing}`;

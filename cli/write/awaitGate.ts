@@ -80,9 +80,9 @@ interface GateProgress {
 async function readProgress(client: KubeClient, gate: Gate, settled: Settled, context: Context): Promise<GateProgress> {
   const [result] = evaluateGates([identityOf(gate)], byRefKey([gate]), context.now());
   const opened = result!.isOpen;
-  const { held: count, heldObjects = [], observedGeneration = 0 } = gate.status ?? {};
+  const { requiredByCount: count, requiredBy = [], observedGeneration = 0 } = gate.status ?? {};
   const { held: selected } = await readSelected(client, gate);
-  const requiring = new Map([...heldObjects, ...selected].map((each) => [requirerText(each), each]));
+  const requiring = new Map([...requiredBy, ...selected].map((each) => [requirerText(each), each]));
   const followed = [...requiring.keys()]
     .sort()
     .slice(0, MAX_FOLLOWED)

@@ -36,10 +36,10 @@ export interface GateView {
   /** The Gate's selection in words; absent if only references in objects count. */
   selects?: string;
   bands: Band[];
-  held?: number;
+  requiredByCount?: number;
   /** The rule of spec.approvals in words. */
   approvalRule?: string;
-  heldObjects: { kind: string; namespace: string; name: string }[];
+  requiredBy: { kind: string; namespace: string; name: string }[];
 }
 
 const HORIZON_MS = 35 * 24 * 60 * 60 * 1000;
@@ -61,7 +61,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
     default: spec.default,
     rules: rules.map((rule) => `${action === 'Open' ? 'open' : 'closed'} ${ruleText(rule)}`),
     bands: bandsOf(gateRow(gate, now, now + HORIZON_MS, MAX_BANDS).spans, now + HORIZON_MS),
-    heldObjects: (status?.heldObjects ?? []).map((each) => ({ ...each })),
+    requiredBy: (status?.requiredBy ?? []).map((each) => ({ ...each })),
     ...withoutEmpty({
       openFor,
       since: cause && formatTime(cause.at),
@@ -70,7 +70,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
       scheduledBy: scheduledBy(gate),
       timezone,
       selects: spec.selects && selectsText(spec.selects),
-      held: status?.held,
+      requiredByCount: status?.requiredByCount,
     }),
     ...(spec.approvals && { approvalRule: approvalRuleText(spec.approvals, evaluation) }),
   };

@@ -66,7 +66,7 @@ export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFa
   const isStable = hasLasted(gate, evaluation, facts.readAt ?? now);
   const unheld = evaluation.opened || !isStable ? [] : facts.unheld;
   const unresumed = evaluation.opened && isStable ? facts.unresumed : [];
-  const objects = requirers ? requirers.slice(0, REQUIRERS_IN_STATUS) : gate.status?.heldObjects;
+  const objects = requirers ? requirers.slice(0, REQUIRERS_IN_STATUS) : gate.status?.requiredBy;
   return withoutEmpty({
     observedGeneration: gate.metadata.generation,
     requestedAt: timeText(request?.at),
@@ -78,8 +78,8 @@ export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFa
     closedBy: cause?.action === 'close' ? cause.by : undefined,
     reason: cause?.reason,
     nextTransition: timeText(until),
-    held: requirers?.length ?? gate.status?.held,
-    heldObjects: objects?.length ? objects : undefined,
+    requiredByCount: requirers?.length ?? gate.status?.requiredByCount,
+    requiredBy: objects?.length ? objects : undefined,
     notHeld: unheld ? unheld.length || undefined : gate.status?.notHeld,
     notHeldObjects: unheld ? firstEntries(unheld) : gate.status?.notHeldObjects,
     notResumed: unresumed ? unresumed.length || undefined : gate.status?.notResumed,

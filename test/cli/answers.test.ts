@@ -24,8 +24,8 @@ const rolloutGate = (name: string, spec: object, of = 'web') =>
     spec: { rolloutRef: { name: of }, ...spec },
   } as never);
 const gate = (name: string, ...holds: string[]) => {
-  const heldObjects = holds.map((each) => ({ kind: 'Rollout', namespace: 'shop', name: each }));
-  const status = { held: holds.length, heldObjects };
+  const requiredBy = holds.map((each) => ({ kind: 'Rollout', namespace: 'shop', name: each }));
+  const status = { requiredByCount: holds.length, requiredBy };
   return objectOf('Gate', { metadata: { namespace: 'shop', name }, spec: { default: 'closed' }, status } as never);
 };
 

@@ -16,7 +16,7 @@ async function environment() {
     kind: 'Gate',
     metadata: { namespace: 'shop', name: 'incident', generation: 1, annotations: {} as Record<string, string> },
     spec: { default: 'opened' },
-    status: { observedGeneration: 1, held: 2, heldObjects: held },
+    status: { observedGeneration: 1, requiredByCount: 2, requiredBy: held },
   };
   const web = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', metadata: held[0], spec: {} };
   const server = await apiServer(async (request, response, { pathname }) => {

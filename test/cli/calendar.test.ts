@@ -10,7 +10,7 @@ import { typed } from './objectServer.ts';
 /** A Wednesday. */
 const now = () => Date.parse('2037-11-25T10:00:00Z');
 const gate = (name: string, spec: object) =>
-  objectOf('Gate', { metadata: { namespace: 'shop', name }, spec, status: { held: 0 } } as never);
+  objectOf('Gate', { metadata: { namespace: 'shop', name }, spec, status: { requiredByCount: 0 } } as never);
 const weekend = [{ name: 'weekend', daysOfWeek: ['Saturday', 'Sunday'] }];
 const nights = [{ name: 'nights', timeRange: { start: '22:00', end: '06:00' } }];
 const OBJECTS = [

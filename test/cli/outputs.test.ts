@@ -156,7 +156,7 @@ describe('for programs', () => {
       'settle',
     );
     const metadata = { namespace: NAMESPACE, name: 'sealed' };
-    atQa.seed(objectOf('Gate', { metadata, spec: { default: 'closed' }, status: { held: 0 } } as never));
+    atQa.seed(objectOf('Gate', { metadata, spec: { default: 'closed' }, status: { requiredByCount: 0 } } as never));
   });
 
   it.each([

@@ -136,13 +136,13 @@ describe('of a freeze', () => {
     rollout(isHeld) as Stored,
     kustomization('app', isHeld, isHeld ? `closed: ${key}` : 'open') as Stored,
   ];
-  const heldObjects = ['Kustomization', 'Rollout'].map((kind) => ({ kind, namespace: NAMESPACE, name: 'app' }));
+  const requiredBy = ['Kustomization', 'Rollout'].map((kind) => ({ kind, namespace: NAMESPACE, name: 'app' }));
   const selects = { kinds: ['Kustomization', 'HelmRelease', 'Rollout'] };
   const incident = (annotations: object): Stored =>
     objectOf('Gate', {
       metadata: { namespace: NAMESPACE, name: 'incident', annotations },
       spec: { default: 'opened', selects },
-      status: { held: 2, heldObjects },
+      status: { requiredByCount: 2, requiredBy },
     } as never) as Stored;
 
   /** The lines of standard error are sorted: objects reach the state in any order. */

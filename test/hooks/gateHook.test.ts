@@ -38,7 +38,7 @@ describe('the status of a Gate', () => {
     const { status } = await sync(gate(hour), { at: T('09:00:00') });
     expect(status).toEqual({
       observedGeneration: 1,
-      held: 0,
+      requiredByCount: 0,
       conditions: [
         {
           lastTransitionTime: T('09:00:00'),
@@ -207,9 +207,9 @@ describe('the objects that it holds', () => {
   it('is counted', async () => {
     const objects = Array.from({ length: 1000 }, (_, i) => binding(`app-${i}`));
     const { status } = await sync(gate(hour), { at: T('09:00:00'), objects });
-    expect(status).toMatchObject({ held: 1000 });
-    expect(status.heldObjects).toHaveLength(100);
-    expect(status.heldObjects?.[0]).toEqual({ kind: 'Kustomization', namespace: 'apps', name: 'app-0' });
+    expect(status).toMatchObject({ requiredByCount: 1000 });
+    expect(status.requiredBy).toHaveLength(100);
+    expect(status.requiredBy?.[0]).toEqual({ kind: 'Kustomization', namespace: 'apps', name: 'app-0' });
   });
 
   const rollout = (name: string, namespace: string, gates: { name: string; namespace?: string }[] = []) =>
@@ -231,8 +231,8 @@ describe('the objects that it holds', () => {
     ];
     const selects = { kinds: ['Rollout' as const], namespaceSelector: { matchLabels: { env: 'production' } } };
     const { status } = await sync(gate({ default: 'opened', selects }), { at: T('09:00:00'), objects });
-    expect(status.held).toBe(4);
-    expect(status.heldObjects?.map(({ kind, namespace: ns, name }) => `${kind} ${ns}/${name}`)).toEqual([
+    expect(status.requiredByCount).toBe(4);
+    expect(status.requiredBy?.map(({ kind, namespace: ns, name }) => `${kind} ${ns}/${name}`)).toEqual([
       'Kustomization apps/web',
       'Rollout lab/named',
       'Rollout shop/both',
@@ -274,14 +274,14 @@ describe('the objects that it holds', () => {
     });
 
     it('are the earlier ones if the cluster does not answer', async () => {
-      const heldObjects = [{ kind: 'Rollout', namespace: 'platform', name: 'web' }];
+      const requiredBy = [{ kind: 'Rollout', namespace: 'platform', name: 'web' }];
       const before = (await sync(gate({ ...hour, default: 'opened' }), { at: T('09:00:00') })).status;
       const listMetadata = () => Promise.reject(new Error('etcd is gone'));
       const { events } = await sync(
-        { ...gate(hour), status: { ...before, heldObjects } },
+        { ...gate(hour), status: { ...before, requiredBy } },
         { at: T('10:00:01'), cluster: { ...fakeCluster([]), listMetadata } },
       );
-      expect(events).toMatchObject([{ reason: 'GateClosed', involvedObjects: heldObjects }]);
+      expect(events).toMatchObject([{ reason: 'GateClosed', involvedObjects: requiredBy }]);
     });
   });
 
@@ -310,9 +310,9 @@ describe('the objects that it holds', () => {
       7,
     ],
   ])('is %s', async (_, annotations, held) => {
-    const parent = { ...gate(hour), status: { held: 7 } };
+    const parent = { ...gate(hour), status: { requiredByCount: 7 } };
     const objects = [binding('web'), ...large(400, annotations)];
-    expect((await sync(parent, { at: T('09:00:00'), objects })).status.held).toBe(held);
+    expect((await sync(parent, { at: T('09:00:00'), objects })).status.requiredByCount).toBe(held);
   });
 
   it('is not listed again for each Gate while they are too large', async () => {

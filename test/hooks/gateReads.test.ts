@@ -42,7 +42,7 @@ it.each<[string, Gate['spec']]>([
     // The first sync lists all objects, for all Gates.
     await gateHook.sync(request, call);
     reads = 0;
-    expect((await gateHook.sync(request, call)).status).toMatchObject({ held: 2 });
+    expect((await gateHook.sync(request, call)).status).toMatchObject({ requiredByCount: 2 });
     return reads;
   };
   expect(await readsAmong(100)).toBe(await readsAmong(10));

@@ -59,7 +59,10 @@ async function aFreeze(): Promise<void> {
     async () => (await admin.get(child as never)).metadata.annotations?.[STATE]?.startsWith('opening'),
     'child to wait for its applier',
   );
-  await waitFor(async () => (await admin.get(ref('gate', NS, 'freeze'))).status?.held === 1, 'the count of freeze');
+  await waitFor(
+    async () => (await admin.get(ref('gate', NS, 'freeze'))).status?.requiredByCount === 1,
+    'the count of freeze',
+  );
 }
 
 const conditionIs = (name: string, type: string) =>

@@ -13,17 +13,17 @@ export function gateLook({ opened, openFor }: GateView): Look {
 }
 
 export function GatePanels({ gate }: { gate: GateView }) {
-  const { held, heldObjects } = gate;
+  const { requiredByCount: count, requiredBy } = gate;
   return (
     <>
       <Panel id="calendar" title="Upcoming">
         <CalendarChart lines={[gateLine(gate)]} days={28} />
       </Panel>
-      <Panel id="holds" title={`What requires it${held === undefined ? '' : ` (${held})`}`}>
-        {heldObjects.length === 0 && (
-          <p class="meta">{held === undefined ? 'Not counted yet.' : held ? 'Not listed.' : 'Nothing.'}</p>
+      <Panel id="holds" title={`What requires it${count === undefined ? '' : ` (${count})`}`}>
+        {requiredBy.length === 0 && (
+          <p class="meta">{count === undefined ? 'Not counted yet.' : count ? 'Not listed.' : 'Nothing.'}</p>
         )}
-        <ObjectList objects={heldObjects} count={held ?? 0} />
+        <ObjectList objects={requiredBy} count={count ?? 0} />
       </Panel>
       <section class="card panel">
         <Facts facts={factsOf(gate)} />

@@ -150,7 +150,7 @@ async function validateGateDelete(
   const decision = await decideDeletionOrOwner(gate, gate, request, call);
   if (decision.allowed) {
     const about = async (regarding: Gate) => {
-      return { regarding, involvedObjects: involvedObjectsOf(regarding.status?.heldObjects ?? [], namespace) };
+      return { regarding, involvedObjects: involvedObjectsOf(regarding.status?.requiredBy ?? [], namespace) };
     };
     await recordDeletion('Gate', gate, about, request, call);
   }
@@ -227,5 +227,5 @@ async function readRequirers(
   };
   await Promise.all([bindings(), rollouts({ namespace }), ...(beyond ? [rollouts({ metadataOnly: true })] : [])]);
   // If no object blocks the deletion, all others only name the Gate.
-  return { blocking, othersNaming: (gate.status?.heldObjects ?? []).filter(isElsewhere).length };
+  return { blocking, othersNaming: (gate.status?.requiredBy ?? []).filter(isElsewhere).length };
 }

@@ -308,7 +308,7 @@ function annotationChange(before: Readonly<Record<string, string>>, key: string,
 
 /** The text with the Flux objects that stay held: an opening or an approval of one version releases Rollouts only. */
 function withHeldObjects(text: string, gate: Gate, target: string): string {
-  const held = (gate.status?.heldObjects ?? []).filter(({ kind }) => kind !== KINDS.Rollout.kind);
+  const held = (gate.status?.requiredBy ?? []).filter(({ kind }) => kind !== KINDS.Rollout.kind);
   if (held.length === 0) return text;
   const { version, rollout } = splitTarget(target);
   const [namespace, name] = rollout?.split('/') ?? [];
@@ -320,10 +320,10 @@ function withHeldObjects(text: string, gate: Gate, target: string): string {
 
 /** The warning about the objects that the Gate releases at once when it opens. */
 function releaseConcerns(gate: Gate): string[] {
-  const { held = 0, heldObjects = [] } = gate.status ?? {};
-  if (held === 0) return [];
-  const names = firstFew(heldObjects.map(requirerText), 8, held);
-  return [`It releases ${countOf(held, 'object')}: ${names}`];
+  const { requiredByCount: count = 0, requiredBy = [] } = gate.status ?? {};
+  if (count === 0) return [];
+  const names = firstFew(requiredBy.map(requirerText), 8, count);
+  return [`It releases ${countOf(count, 'object')}: ${names}`];
 }
 
 /** The warning about a planned closure that the opening cancels. */

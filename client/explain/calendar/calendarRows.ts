@@ -62,7 +62,7 @@ export function gateRow(gate: Gate, from: EpochMs, to: EpochMs, most?: number): 
   return {
     kind: 'Gate',
     ...identityOf(gate),
-    holds: heldText(gate.status?.held, 'object'),
+    holds: heldText(gate.status?.requiredByCount, 'object'),
     spans: evaluated.map(({ at, value }) => {
       const { opened, cause, until = to } = value;
       return {

@@ -115,14 +115,14 @@ function unreachedCauses({ status }: Gate): Cause[] {
 }
 
 function heldText({ status }: Gate, opened: boolean): string {
-  const { held, heldObjects = [], notHeld = 0 } = status ?? {};
-  if (held === undefined) return 'The objects that it holds have not been counted yet';
-  if (held === 0) return `Nothing requires it${opened ? '' : ', so it holds nothing'}`;
-  const names = heldObjects.length > 0 ? `: ${firstFew(heldObjects.map(requirerText), MAX_LISTED_EACH, held)}` : '';
+  const { requiredByCount: count, requiredBy = [], notHeld = 0 } = status ?? {};
+  if (count === undefined) return 'The objects that it holds have not been counted yet';
+  if (count === 0) return `Nothing requires it${opened ? '' : ', so it holds nothing'}`;
+  const names = requiredBy.length > 0 ? `: ${firstFew(requiredBy.map(requirerText), MAX_LISTED_EACH, count)}` : '';
   const inStatus = findCondition(status?.conditions, OPENED)?.status;
-  if (!opened && inStatus === 'True') return `It does not hold its ${countOf(held, 'object')} yet${names}`;
+  if (!opened && inStatus === 'True') return `It does not hold its ${countOf(count, 'object')} yet${names}`;
   const verb = opened ? 'would hold' : notHeld > 0 ? 'should hold' : 'holds';
-  return `It ${verb} ${countOf(held, 'object')}${names}`;
+  return `It ${verb} ${countOf(count, 'object')}${names}`;
 }
 
 /** The explanation of a RolloutGate. `rollout`: the Rollout that it names, if that exists and may be read. */

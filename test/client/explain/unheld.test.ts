@@ -50,7 +50,7 @@ it.each([
 });
 
 it('`why` of a closed Gate does not say that it holds objects of which some run', () => {
-  const { causes } = explainGate({ ...gate('ops/freeze'), status: { held: 3, notHeld: 1 } } as never, 0);
+  const { causes } = explainGate({ ...gate('ops/freeze'), status: { requiredByCount: 3, notHeld: 1 } } as never, 0);
   expect(causes[0]?.text).toBe('It should hold 3 objects');
 });
 

@@ -87,7 +87,11 @@ describe('a freeze', () => {
     await scenario.publish('1.0.0');
     await scenario.headIs('1.0.0', 'Succeeded');
     const freeze = (name: string) => `kuberik_gate_${name}{default="opened",name="freeze"}`;
-    await exports(ns, { [freeze('open')]: 1, [freeze('held_objects')]: 1, [rollout('gates_passing')]: undefined });
+    await exports(ns, {
+      [freeze('open')]: 1,
+      [freeze('required_by_objects')]: 1,
+      [rollout('gates_passing')]: undefined,
+    });
     await requestGate(sre, ns, 'freeze', 'close');
     await scenario.publish('1.1.0');
     const { nextTransition } = await waitFor(async () => {

@@ -83,7 +83,10 @@ const unadopted: Setup = async ({ shop }, { developer, publish }) => {
 
 /** Waits until the Gate's status has the number of held objects, which the command's question contains. */
 const counted = ({ admin }: ClusterView, namespace: string, name: string) =>
-  waitFor(async () => (await admin.get(ref('gate', namespace, name))).status?.held !== undefined, 'what it holds');
+  waitFor(
+    async () => (await admin.get(ref('gate', namespace, name))).status?.requiredByCount !== undefined,
+    'what it holds',
+  );
 
 export const STAGES: Record<string, Setup> = {
   get: (stage) => runs(stage, ['1.1.0']),

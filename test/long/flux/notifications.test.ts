@@ -32,7 +32,7 @@ it('a chat gets one message about a freeze by the Alert of the examples, and non
     await view.sre.create(gate(home, 'freeze', { spec: { default: 'opened' } }));
     await view.developer.create(gated('Kustomization', home, 'web', 'freeze'));
     await waitFor(
-      async () => (await view.admin.get(ref('gate', home, 'freeze'))).status?.held === 1,
+      async () => (await view.admin.get(ref('gate', home, 'freeze'))).status?.requiredByCount === 1,
       'the object to be counted',
     );
     await requestGate(view.sre, home, 'freeze', 'close', { more: { 'close.gate.fluxcd.io/reason': 'INC-42' } });

@@ -49,8 +49,8 @@ describe('DELETE of a Gate', () => {
   });
 
   it('is allowed where others name it, of namespaces that it does not select: they stay closed, with a Warning', async () => {
-    const heldObjects = [{ kind: 'Kustomization', namespace: 'apps', name: 'web' }];
-    const answer = await remove({ ...closed, status: { heldObjects } }, { objects: [binding, namespace] });
+    const requiredBy = [{ kind: 'Kustomization', namespace: 'apps', name: 'web' }];
+    const answer = await remove({ ...closed, status: { requiredBy } }, { objects: [binding, namespace] });
     expect(answer).toMatchObject({ allowed: true });
     expect(answer.warnings).toEqual([
       'objects in other namespaces (1) name this Gate: they stay held until it exists again and is open',
@@ -124,13 +124,13 @@ describe('DELETE of a Gate', () => {
   });
 
   it('is reported with the objects that it held', async () => {
-    const heldObjects = [
+    const requiredBy = [
       { kind: 'Kustomization', namespace: 'apps', name: 'web' },
       { kind: 'Rollout', namespace: 'platform', name: 'web' },
     ];
-    const old = { ...(await reasoned('alice', '09:55:01')), status: { heldObjects } };
+    const old = { ...(await reasoned('alice', '09:55:01')), status: { requiredBy } };
     const { events } = await remove(old, { user: 'alice', may: ['alice bypass'] });
-    expect(events).toMatchObject([{ reason: 'GateBypassed', involvedObjects: heldObjects.toReversed() }]);
+    expect(events).toMatchObject([{ reason: 'GateBypassed', involvedObjects: requiredBy.toReversed() }]);
     expect(events[0]).not.toHaveProperty('forOthers');
   });
 

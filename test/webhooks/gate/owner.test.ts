@@ -37,7 +37,7 @@ it.each([
 
 it('warns about objects of other namespaces that name the Gate, which is still there', async () => {
   const elsewhere = { kind: 'Rollout', namespace: 'shop', name: 'web' };
-  const old = { ...gate({ default: 'closed' }), status: { heldObjects: [elsewhere] } } as Gate;
+  const old = { ...gate({ default: 'closed' }), status: { requiredBy: [elsewhere] } } as Gate;
   expect(await adds(old, { objects: [namespace] })).toMatchObject({
     allowed: true,
     warnings: [

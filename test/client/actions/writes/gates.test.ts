@@ -83,8 +83,8 @@ describe('opening a Gate', () => {
     { 'close.gate.fluxcd.io/requestedAt': '2026-11-25T09:00:00Z' },
     {},
     {
-      held: 3,
-      heldObjects: [{ kind: 'Kustomization', namespace: 'shop', name: 'checkout' }],
+      requiredByCount: 3,
+      requiredBy: [{ kind: 'Kustomization', namespace: 'shop', name: 'checkout' }],
     },
   );
 
@@ -180,8 +180,8 @@ describe('approving at a Gate', () => {
 
   it.each([{}, { approvals: { required: 1 } }])('names the Flux objects that stay held, and the bypass: %o', (spec) => {
     const textAt = (...kinds: string[]) => {
-      const heldObjects = kinds.map((kind) => ({ kind, ...rollout }));
-      const held = gate({}, { default: 'closed', ...spec }, { held: kinds.length, heldObjects });
+      const requiredBy = kinds.map((kind) => ({ kind, ...rollout }));
+      const held = gate({}, { default: 'closed', ...spec }, { requiredByCount: kinds.length, requiredBy });
       return request(approveAtGate(held, '1.2.0', { rollout }, NOW)).text;
     };
     expect(textAt('Kustomization', 'Rollout')).toMatch(
