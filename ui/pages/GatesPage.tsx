@@ -51,7 +51,7 @@ export function GatesPage() {
       <UnreadNote of={['Gate', 'RolloutSchedule', 'ClusterRolloutSchedule']} />
       {closed.length > 0 && (
         <ul class="closed-gates">
-          {closed.map(({ cluster, id, namespace, name, text, until, held }) => (
+          {closed.map(({ cluster, id, namespace, name, text, until, requiredByCount: count }) => (
             <li key={rowKey({ cluster, id })} class="card edge tone-held">
               <span class="meta">
                 {cluster && `${cluster} · `}
@@ -65,8 +65,8 @@ export function GatesPage() {
                     until <Until time={until} />
                   </>
                 )}
-                {until && held !== undefined && ' · '}
-                {held !== undefined && `holds ${countOf(held, 'object')}`}
+                {until && count !== undefined && ' · '}
+                {count !== undefined && `holds ${countOf(count, 'object')}`}
               </small>
             </li>
           ))}
