@@ -168,8 +168,8 @@ function consentMetadata({
 // Health that is evaluated live.
 
 /**
- * The HealthChecks that the Rollout watches, from live reads; undefined if it watches none. A report may not have reached
- * Metacontroller's cache, and a deployment, its apply and the outcome of its bake cannot be undone.
+ * The HealthChecks that the Rollout watches, from live reads; undefined if it watches none. A report may not have
+ * reached Metacontroller's cache, and a deployment, its apply and the outcome of its bake cannot be undone.
  */
 export async function readChecks(
   { rollout, problems }: Observed,
