@@ -67,11 +67,11 @@ export function createSharedReads(clock: () => number, ownTurn = createTurns()):
       // Callers that accept an older answer may follow.
       const entry = { at: clock(), maxAgeMs: Math.max(maxAgeMs, known?.maxAgeMs ?? 0), answer, isRunning: true };
       sweep(entry.at);
-      answers.set(key, entry);
+      answers.set(key, entry, key.length);
       const isKept = () => answers.get(key) === entry;
       const end = (value: unknown) => {
         entry.isRunning = false;
-        if (isKept()) answers.set(key, entry, memoryBytes(value));
+        if (isKept()) answers.set(key, entry, key.length + memoryBytes(value));
       };
       const fail = () => {
         if (isKept()) answers.delete(key);

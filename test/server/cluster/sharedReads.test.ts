@@ -146,6 +146,14 @@ it('keeps no more answers than take 64 MiB, of whatever kind: the oldest are rea
   expect(keys).toEqual(['0', '1', '2', '0']);
 });
 
+it('keeps no more answers than take 64 MiB with their keys, which may have a text of a user', async () => {
+  const { recent } = countedReads();
+  const keyOf = (i: number) => `${i} ${'x'.repeat(24 * 1024 * 1024)}`;
+  for (const i of [1, 2, 3]) expect(await recent(1000, keyOf(i))).toBe(i);
+  expect(await recent(1000, keyOf(3))).toBe(3);
+  expect(await recent(1000, keyOf(1))).toBe(4);
+});
+
 it('a read is not waited for longer than its caller can', async () => {
   const { withinMs } = createSharedReads(() => 0);
   expect(await withinMs(1, new Promise(() => {}))).toBeUndefined();
