@@ -15,7 +15,7 @@ import { MAX_LISTED } from '../text/firstFew.ts';
 import { NOW, nameWord, shell } from '../text/shell.ts';
 
 /** The first closed Gates with their causes, how many more there are, and the commands that open them. */
-export function closedGatesText({ gates: all, limit }: ClosedGates): TextWithCommands {
+function closedGatesText({ gates: all, limit }: ClosedGates): TextWithCommands {
   const gates = all.slice(0, MAX_LISTED);
   const more = all.length > gates.length ? `; and ${all.length - gates.length} more Gates are closed` : '';
   const commands = gates.flatMap((gate) =>

@@ -9,8 +9,8 @@ import { LIMITS } from '../../../core/limits.ts';
 import {
   bypassedSentences,
   bypassWarning,
-  closedGatesText,
   closedSentences,
+  denialText,
   revertWarning,
 } from '../../../core/objectGates/gateTexts.ts';
 import { evaluateObjectGates, foreignText } from '../../../core/objectGates/objectGates.ts';
@@ -46,7 +46,7 @@ describe('an object beyond a limit', () => {
     const closed = evaluateObjectGates(kustomization({ annotations }), context).closed!;
     const texts = [
       revertWarning(closed),
-      closedGatesText(closed).text,
+      denialText({ reason: 'gate_closed', text: '', closed }, 'shop').text,
       ...closedSentences(closed),
       ...bypassedSentences(closed),
     ];

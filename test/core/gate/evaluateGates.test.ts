@@ -1,15 +1,24 @@
 import { describe, expect, it } from 'vitest';
+import type { NamespacedName } from '../../../api/kubernetes.ts';
+import type { Gate } from '../../../api/types.ts';
 import { closedOf, closuresOf } from '../../../core/gate/closedGates.ts';
 import { evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import { LIMIT_OF_GATES, parseGateRefs } from '../../../core/gate/gateRefs.ts';
 import { gateSelects, gateSelectsRollout } from '../../../core/gate/gateSelection.ts';
 import { byRefKey } from '../../../core/kube/names.ts';
-import { bypassText, closedGatesText } from '../../../core/objectGates/gateTexts.ts';
+import { bypassText, denialText } from '../../../core/objectGates/gateTexts.ts';
 import { currentState, formatState } from '../../../core/objectGates/objectState.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 import { gate } from './gate.ts';
 
 const allOpen = (gates: GateResult[]) => closedOf(gates) === undefined;
+
+/** The denial for a reader of the Gate's namespace. */
+const deniedBy = (ref: NamespacedName, found: Gate, at: number) =>
+  denialText(
+    { reason: 'gate_closed', text: '', closed: closedOf(evaluateGates([ref], byRefKey([found]), at)) },
+    ref.namespace,
+  );
 
 describe('gate.fluxcd.io/gates', () => {
   const ref = (namespace: string, name: string) => ({ namespace, name });
@@ -44,13 +53,11 @@ describe('required gates', () => {
   it('user and reason of a closure are shown to the users whom it stops', () => {
     const request = { action: 'close' as const, at: '2026-01-05T09:00:00Z', by: 'anna', reason: 'INC-42' };
     const frozen = (more = {}) => ({ ...open, status: { request: { ...request, ...more } } });
-    const text = (more = {}) => closedGatesText(closedOf(evaluateGates([one], byRefKey([frozen(more)]), at))!).text;
+    const text = (more = {}) => deniedBy(one, frozen(more), at).text;
     expect(text()).toContain("Gate 'platform/freeze' is closed (Gate close requested, closed by anna: INC-42)");
     expect(text({ reason: undefined })).toContain('(Gate close requested, closed by anna)');
     expect(text({ reason: 'x'.repeat(5000) }).length).toBeLessThan(500);
-    expect(closedGatesText(closedOf(evaluateGates([one], byRefKey([closed]), at))!).text).toContain(
-      '(Gate closed by default)',
-    );
+    expect(deniedBy(one, closed, at).text).toContain('(Gate closed by default)');
   });
   it.each<[title: string, spec: object, closure: string]>([
     ['a request', {}, 'close=2026-01-05T09:00:00Z'],
@@ -122,7 +129,7 @@ describe('a Gate with approvals that a request has closed', () => {
     ['opened', 'Gate close requested', 1],
     ['closed', 'an unknown user; it opens only by approvals', 0],
   ] as const)('by default %s: a denial has the command that opens it if there is one', (standard, text, commands) => {
-    const denied = closedGatesText(closedOf(evaluateGates([ref], byRefKey([closed(standard)]), at))!);
+    const denied = deniedBy(ref, closed(standard), at);
     expect(denied.text.includes('only by approvals')).toBe(commands === 0);
     expect(denied.text).toContain(text);
     expect(denied.commands).toHaveLength(commands);

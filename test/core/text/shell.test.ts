@@ -18,7 +18,7 @@ import { readyOf } from '../../../core/budget/budgetReport.ts';
 import { ABSENCE, evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
 import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';
-import { closedGatesText, managedFieldTodo } from '../../../core/objectGates/gateTexts.ts';
+import { denialText, managedFieldTodo } from '../../../core/objectGates/gateTexts.ts';
 import { approvalProgress } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { nameWord, quote, shell, WHY } from '../../../core/text/shell.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -123,7 +123,8 @@ describe('a command in', () => {
         ),
       );
       const ref = { namespace: 'ops', name };
-      const [open] = closedGatesText({ gates: [{ key: refKey(ref), ref, isOpen: false, message: '' }] }).commands ?? [];
+      const closed = { gates: [{ key: refKey(ref), ref, isOpen: false, message: '' }] };
+      const [open] = denialText({ reason: 'gate_closed', text: '', closed }, 'ops').commands ?? [];
       expect(words(open?.[1] ?? '')).toEqual(
         argv(
           'kubectl -n ops annotate --overwrite',
