@@ -94,37 +94,29 @@ function decideSuspension(
   if (gates.closures.length > 0) return behindClosedGate(write, suspendBefore, state);
 
   const open: ObjectState | undefined = gates.all.length > 0 ? { is: 'open' } : undefined;
-  if (awaitsArtifact(object)) return untilFetched(write, suspendBefore, state, open);
+  const opening = state?.is === 'opening' ? state : { is: 'opening' as const, since: now };
+  const wasHeld = state?.is === 'opening' || (state?.is === 'closed' && suspendBefore !== undefined);
+  // The decorator writes `open` on an object without an applier, and would write it in each sync.
+  if (awaitsArtifact(object)) return untilFetched(write, suspendBefore, wasHeld && applierOf(object) ? opening : open);
   if (suspendBefore === undefined) return { suspend: suspendAsWritten, state: open };
-  const resumed: Suspension = { suspend: resumedValue(write, suspendBefore), state: open };
   // Suspended only for its artifact: no Gate held its spec, so no apply has to come first.
-  if (awaitsArtifact(oldObject) && state?.is !== 'opening' && state?.is !== 'closed') return resumed;
-  const since = state?.is === 'opening' ? state.since : now;
-  return waitsForApplier(write, since)
-    ? { suspend: suspendAsWritten, suspendBefore, state: { is: 'opening', since } }
-    : resumed;
+  const needsNoApply = awaitsArtifact(oldObject) && !wasHeld;
+  return !needsNoApply && waitsForApplier(write, opening.since)
+    ? { suspend: suspendAsWritten, suspendBefore, state: opening }
+    : { suspend: resumedValue(write, suspendBefore), state: open };
 }
 
-/** Suspended until the source has fetched the version. If a Gate held the object, it also waits for its applier. */
+/** Suspended until the source has fetched the version. */
 function untilFetched(
   write: SuspensionWrite,
   suspendBefore: PreviousSuspend | undefined,
   state: ObjectState | undefined,
-  open: ObjectState | undefined,
 ): Suspension {
   const { object, sent, oldObject } = write;
+  if (suspendBefore === undefined) return { suspend: true, suspendBefore: previousFrom(object), state };
+  // A value that a user sets meanwhile applies afterwards.
   const isSetByWriter = oldObject !== undefined && changesSuspend(write);
-  const begins = state?.is === 'closed' && suspendBefore !== undefined;
-  const opening: ObjectState | undefined = begins ? { is: 'opening', since: write.now } : open;
-  const awaited = state?.is === 'opening' ? state : opening;
-  return {
-    suspend: true,
-    // A value that a user sets meanwhile applies afterwards.
-    suspendBefore:
-      suspendBefore === undefined ? previousFrom(object) : isSetByWriter ? previousFrom(sent) : suspendBefore,
-    // The decorator writes `open` on an object without an applier, and would write it in each sync.
-    state: applierOf(object) ? awaited : open,
-  };
+  return { suspend: true, suspendBefore: isSetByWriter ? previousFrom(sent) : suspendBefore, state };
 }
 
 /** Whether the write ends the wait for the applier, as the decorator's write does. */
