@@ -77,17 +77,10 @@ function gateResult(
     const message = `Gate '${key}' does not exist and counts as closed: create it, or remove the reference`;
     return { key, ref, isOpen: false, message, closure: ABSENCE };
   }
-  const {
-    opened,
-    openFor,
-    message,
-    until,
-    closure,
-    cause,
-    exception: stored,
-    opensByRequest,
-  } = evaluateGate(gate, now);
-  const exception = stored && next && opensFor(stored.for, next) ? stored : undefined;
+  const evaluation = evaluateGate(gate, now);
+  const { opened, openFor, message, until, closure, cause } = evaluation;
+  const isForNext = next !== undefined && evaluation.exception && opensFor(evaluation.exception.for, next);
+  const exception = isForNext ? evaluation.exception : undefined;
   const isException = exception !== undefined && openFor !== undefined;
   const isOpen = opened || isException;
   const openedBy = isException ? exception : cause;
@@ -100,7 +93,7 @@ function gateResult(
     closure,
     openedBy: isOpen && openedBy?.action === 'open' ? openedBy : undefined,
     closedBy: !isOpen && cause?.action === 'close' ? cause : undefined,
-    opensByApprovalsOnly: !opensByRequest,
+    opensByApprovalsOnly: !evaluation.opensByRequest,
   };
   return opened || !next ? result : openedByApprovals(result, gate, next, now);
 }
