@@ -52,7 +52,18 @@ describe('nothing at all on the weekend, for all of production', () => {
     expect(warnings).toContain(`version 1.0.0 waits: Gate '${path}' is closed`);
     await staysTrue(async () => (await history(admin, production, 'app')).length === 0, 'no deployment', 1500);
 
-    await requestGate(sre, ns, 'no-weekend-releases', 'open');
+    // An opening for one version leaves the Gate closed.
+    const open = (version: string | null) =>
+      requestGate(sre, ns, 'no-weekend-releases', 'open', { more: { 'open.gate.fluxcd.io/for': version } });
+    await open(`${production}/app:1.0.0`);
     await variablesArrive(admin, production, 'app', { APP_VERSION: '1.0.0' });
+    const gate = await admin.get(ref('gate', ns, 'no-weekend-releases'));
+    expect(conditionOf(gate, 'Opened')).toMatchObject({ status: 'False' });
+    expect(gate.status.exception).toMatchObject({ for: `${production}/app:1.0.0` });
+    await publish(production, 'app', '1.1.0');
+    await waits(production, '1.1.0', path);
+
+    await open(null);
+    await variablesArrive(admin, production, 'app', { APP_VERSION: '1.1.0' });
   });
 });
