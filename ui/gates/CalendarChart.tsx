@@ -97,7 +97,8 @@ export function CalendarChart({ lines, days, onPlan }: CalendarChartProps) {
   );
 }
 
-export function gateLine({ cluster, id, namespace, name, requiredByCount: count, opened, bands }: GateView): CalendarLine {
+export function gateLine(gate: GateView): CalendarLine {
+  const { cluster, id, namespace, name, requiredByCount: count, opened, bands } = gate;
   const objects = count === undefined ? undefined : count === 0 ? 'holds nothing' : countOf(count, 'object');
   const about = [cluster, namespace, objects].filter(Boolean).join(' · ');
   return { id: `gate ${rowKey({ cluster, id })}`, name, about, to: linkTo.gate(id, cluster), opened, bands };
