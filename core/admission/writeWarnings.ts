@@ -11,18 +11,26 @@ import {
   UNCOUNTED_ON_FLUX_OBJECTS,
 } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import { LIMIT_TEXTS } from '../gate/gateRefs.ts';
+import type { Bypass } from '../gate/bypassReason.ts';
+import { LIMIT_TEXTS, type RefRules } from '../gate/gateRefs.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { deploymentText, parseDeployments } from '../managedField/deployment.ts';
 import { areClosed } from '../objectGates/gateTexts.ts';
 import { gatesInAnnotation, type ObjectGates } from '../objectGates/objectGates.ts';
-import type { FluxWrite } from './fluxWrite.ts';
+
+/** The part of a `FluxWrite` that the Warnings are about. */
+interface AllowedWrite {
+  object: FluxObject;
+  oldObject?: FluxObject | undefined;
+  context: RefRules;
+  bypass?: Bypass | undefined;
+}
 
 /**
  * @param settled the object as it is stored
  * @param gates that it requires
  */
-export function writeWarnings(write: FluxWrite, settled: FluxObject, gates: ObjectGates): string[] {
+export function writeWarnings(write: AllowedWrite, settled: FluxObject, gates: ObjectGates): string[] {
   return [
     ...referenceWarnings(write, gates),
     ...idleSourceWarning(write, gates),
@@ -41,7 +49,7 @@ export function isUnknownAnnotation(key: string): boolean {
   return isOurs && !KNOWN_ANNOTATIONS.has(key) && !SUBSTITUTE_FROM.test(key);
 }
 
-function unknownAnnotationWarnings({ object, oldObject }: FluxWrite): string[] {
+function unknownAnnotationWarnings({ object, oldObject }: AllowedWrite): string[] {
   const before = oldObject?.metadata.annotations ?? {};
   const keys = Object.keys(object.metadata.annotations ?? {});
   return keys
@@ -51,7 +59,7 @@ function unknownAnnotationWarnings({ object, oldObject }: FluxWrite): string[] {
 }
 
 /** Warnings about references that the write breaks, or with which it exceeds a limit; for a new object, about each. */
-function referenceWarnings({ oldObject, context }: FluxWrite, { problems, limit }: ObjectGates): string[] {
+function referenceWarnings({ oldObject, context }: AllowedWrite, { problems, limit }: ObjectGates): string[] {
   const known = oldObject && gatesInAnnotation(oldObject, context);
   const isNew = limit && !known?.tooMany;
   return [...(isNew ? [`held: ${LIMIT_TEXTS[limit]}`] : []), ...newProblems(problems, known?.problems)];
@@ -61,7 +69,7 @@ function referenceWarnings({ oldObject, context }: FluxWrite, { problems, limit 
  * The Warning about a Gate on an OCI HelmRepository. It holds nothing: Flux doesn't reconcile such an object, and the
  * objects that use it fetch the charts.
  */
-function idleSourceWarning({ object, oldObject }: FluxWrite, gates: ObjectGates): string[] {
+function idleSourceWarning({ object, oldObject }: AllowedWrite, gates: ObjectGates): string[] {
   const isIdle = (each: FluxObject | undefined) => each?.kind === 'HelmRepository' && each.spec?.type === 'oci';
   const gatesAnnotation = (each: FluxObject | undefined) => each?.metadata.annotations?.[REQUIRED_GATES];
   const isNew = !isIdle(oldObject) || gatesAnnotation(object) !== gatesAnnotation(oldObject);
@@ -78,7 +86,7 @@ function idleSourceWarning({ object, oldObject }: FluxWrite, gates: ObjectGates)
  */
 function suspendedWarning(
   { kind, metadata }: FluxObject,
-  { object, oldObject, bypass }: FluxWrite,
+  { object, oldObject, bypass }: AllowedWrite,
   gates: ObjectGates,
 ): string[] {
   if (gates.closures.length === 0 || metadata.annotations?.[SUSPENDED] === undefined) return [];
@@ -97,7 +105,7 @@ function suspendedWarning(
 }
 
 /** The Warning for a user who resumes an object whose version is being fetched: it is resumed automatically. */
-function awaitsWarning({ metadata, spec }: FluxObject, { object, oldObject }: FluxWrite): string[] {
+function awaitsWarning({ metadata, spec }: FluxObject, { object, oldObject }: AllowedWrite): string[] {
   const awaits = parseDeployments(metadata.annotations?.[AWAITS_ARTIFACT])[0];
   if (!awaits || oldObject?.spec?.suspend !== true || object.spec?.suspend === spec?.suspend) return [];
   return [`stays suspended until its source has fetched ${deploymentText(awaits)}; it is then resumed automatically`];
