@@ -83,6 +83,7 @@ const CHANGES: Record<string, (object: FluxObject) => FluxObject> = {
   'a digest': (object) =>
     withSpec(object, { ref: { ...(object.spec?.ref as object), digest: `sha256:${'0'.repeat(64)}` } }),
   'a Gate less': (object) => annotate(object, REQUIRED_GATES, undefined),
+  'a binding': (object) => annotate(object, SUBSTITUTE_FROM, 'my-app'),
   'an owner': (object) => ({
     ...object,
     metadata: { ...object.metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x' }] },
