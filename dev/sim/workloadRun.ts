@@ -156,6 +156,8 @@ export class WorkloadRun {
       // Moved Pods are spared unless one crashes or becomes unready meanwhile, and one that dies lives longer.
       if (['stumbling', 'flapping', 'dying'].includes(this.#versionOf(this.#head()?.version.tag ?? '1.0.0').name))
         return;
+      // The upgrade would fail by Helm's own timeout.
+      if (this.#kinds.includes('HelmRelease') && this.#head()?.bakeStatus === 'Deploying') return;
       this.#workloads.drain(this.#dice.integer(0, 1), this.#dice.integer(0, 120) * SECOND);
     },
     outage: () => this.#flux.outage(this.#dice.integer(5, 45) * SECOND),

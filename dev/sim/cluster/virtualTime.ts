@@ -1,6 +1,6 @@
 /**
  * Virtual time: planned actions in order. Between two actions every ready promise runs, and only then the time
- * advances, so that a seed decides the order of everything.
+ * advances, so that a seed decides the order of everything. Times have whole milliseconds, as in a process.
  */
 import type { Clock } from '../../engine/runtime/clock.ts';
 
@@ -23,7 +23,7 @@ export class VirtualTime {
 
   /** Plans an action; the returned function cancels it. */
   after(ms: number, run: () => void): () => void {
-    const action: PlannedAction = { at: this.now + Math.max(0, ms), run };
+    const action: PlannedAction = { at: Math.ceil(this.now + Math.max(0, ms)), run };
     let [low, high] = [0, this.#planned.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -51,15 +51,16 @@ export class VirtualTime {
 
   /** Runs every action until this time, and the actions that they plan. */
   async runUntil(end: number): Promise<void> {
+    const until = Math.ceil(end);
     await idle();
-    while (this.#planned[0] && this.#planned[0].at <= end) {
+    while (this.#planned[0] && this.#planned[0].at <= until) {
       const next = this.#planned.shift()!;
       if (!next.run) continue;
       this.now = Math.max(this.now, next.at);
       next.run();
       await idle();
     }
-    this.now = Math.max(this.now, end);
+    this.now = Math.max(this.now, until);
   }
 }
 

@@ -14,7 +14,8 @@ import type { Workloads } from './pods.ts';
 const SECOND = 1000;
 const ROUND_MS = SECOND / 2;
 const INTERVAL_MS = 600 * SECOND;
-const HELM_TIMEOUT_MS = 300 * SECOND;
+/** More than two Pods need that start slowly, one after the other, and the first of them waits for a node. */
+const HELM_TIMEOUT_MS = 420 * SECOND;
 const CHART = '1.0.0';
 /** More than Helm's, which may be busy with the version before, and than Pods that wait for a node. */
 const WAIT_TIMEOUT_MS = 900 * SECOND;
@@ -145,8 +146,8 @@ export class FluxControllers {
       await this.#report(seen, [ready, ...(isGood ? [] : [RETRIES])], { ...echo(seen), ...status, history });
       attempt.next = this.#now + (isGood ? INTERVAL_MS : isCanceled ? 0 : this.#installation.retryMs);
     } catch {
-      // A refused write of the status ends the attempt, which has handled the request.
-      attempt.next = this.#now + this.#installation.retryMs;
+      // A refused write of the status ends the attempt, which has handled the request. The next one follows at once.
+      attempt.next = this.#now + SECOND;
       await this.#flux.patchStatus(refTo(seen), echo(seen));
     }
   }

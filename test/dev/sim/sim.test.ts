@@ -16,12 +16,24 @@ describe('the simulation', { timeout: 240_000 }, () => {
     }
   });
 
-  it('is the same again for the same seed', async () => {
+  it('is the same again for the same seed, in whole milliseconds', async () => {
     const stored = async () => {
       const { cluster } = await play(planOf(7, STEPS));
-      return cluster.server.storage.events.map(({ at, resource, object }) => [at, resource, object.metadata]);
+      return cluster.server.storage.events.map(({ at, resource, object }) => ({ at, resource, ...object.metadata }));
     };
-    expect(await stored()).toEqual(await stored());
+    const events = await stored();
+    expect(events).toEqual(await stored());
+    expect(events.every(({ at }) => Number.isInteger(at))).toBe(true);
+  });
+
+  it('blames no version for Helm, which fails an upgrade whose Pods are moved', async () => {
+    const steps = [
+      { at: 60, what: 'publish', team: 1, seed: 663_077_712 } as const,
+      { at: 277, what: 'drain', team: 1, seed: 1_638_648_494 } as const,
+    ];
+    const { violations, cluster } = await play({ ...planOf(90_100, 60), steps });
+    expect(cluster.server.storage.list('helm.toolkit.fluxcd.io/helmreleases')).toHaveLength(1);
+    expect(violations).toEqual([]);
   });
 
   it('plays a scenario with a crash and a stale cache at every write, to the same end', async () => {
