@@ -15,8 +15,9 @@ export async function yamlText(value: unknown): Promise<string> {
   const document = new Document(value, { aliasDuplicateObjects: false });
   visit(document, {
     Scalar(_, node) {
-      // YAML has escapes between double quotes only.
-      if (typeof node.value === 'string' && isUnsafe(node.value)) node.type = 'QUOTE_DOUBLE';
+      // YAML has escapes between double quotes only. The package writes a first line of spaces as an empty one.
+      if (typeof node.value === 'string' && (isUnsafe(node.value) || /^ +\n/.test(node.value)))
+        node.type = 'QUOTE_DOUBLE';
     },
   });
   return escapeUnsafe(document.toString({ lineWidth: 0 }).replace(/\n$/, ''));
