@@ -3,13 +3,14 @@
  * limit.
  */
 import fc from 'fast-check';
+import { anyText } from './anyText.ts';
 
 /** The largest total of annotations that aren't ours: 131,072 bytes. */
 const MOST = 131_072;
 
 export const text = fc.oneof(
   fc.string({ maxLength: 40 }),
-  fc.string({ unit: 'binary', maxLength: 20 }),
+  anyText({ maxLength: 20 }),
   fc.constantFrom(
     '__proto__',
     'a/b/c',
