@@ -30,15 +30,10 @@ export interface TeamPage {
   close(): Promise<void>;
 }
 
-/** Serves the page. `dir`: folder for its files. `others`: URLs of further API servers, by the cluster's name. */
-export async function servePageInCluster(
-  admin: Access,
-  dir: string,
-  others: Readonly<Record<string, string>> = {},
-): Promise<TeamPage> {
+/** Serves the page. `dir`: folder for its files. */
+export async function servePageInCluster(admin: Access, dir: string): Promise<TeamPage> {
   const folder = join(dir, 'ui');
-  const clusters = join(folder, 'clusters');
-  mkdirSync(clusters, { recursive: true, mode: 0o700 });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = (name: string, text: string) => {
     writeFileSync(join(folder, name), text, { mode: 0o600 });
     return join(folder, name);
@@ -57,13 +52,9 @@ export async function servePageInCluster(
     UI_OIDC_USERNAME_CLAIM: 'sub',
     UI_COOKIE_KEY_FILE: file('cookie-key', randomBytes(32).toString('hex')),
     UI_CLUSTER_NAME: 'local',
-    UI_CLUSTERS: clusters,
   });
   const account = await accountOf(admin);
   const kubeconfig = file('kubeconfig', kubeconfigOf('developer', account));
-  for (const [name, url] of Object.entries(others)) {
-    file(join('clusters', name), kubeconfigOf('developer', { ...account, url }));
-  }
   const { config: kubeConfig } = selectCluster({ kubeconfig }, {});
   const log = createLog('error');
   const page = await serveInCluster({ config, kubeConfig, assets: await buildPage(), log });

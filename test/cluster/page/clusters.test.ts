@@ -1,44 +1,29 @@
 /** Several clusters on one page: one cluster as two users, and one that doesn't answer. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { parse, stringify } from 'yaml';
-import { USERS } from '../../../dev/local/controlPlane/users.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
-import { complaints, expectAccessible, expectFits, type Visitor, visitorWith } from '../support/browser.ts';
+import {
+  complaints,
+  expectAccessible,
+  expectGoodOnPhone,
+  severalClusters,
+  type Visitor,
+  visitorWith,
+} from '../support/browser.ts';
 import { ref, sharedCluster } from '../support/cluster.ts';
 import { type RolloutScenario, scenarioOf } from '../support/rolloutScenario.ts';
 
 describe('several clusters', () => {
   const view = sharedCluster();
-  const folder = temporaryFolder('clusters-');
   let scenario: RolloutScenario;
   let visitor: Visitor;
-
-  /** Contexts `east` of sre, `west` of developer, and `gone`. */
-  function kubeconfig(): string {
-    const [sre, developer] = (['sre', 'developer'] as const).map((user) =>
-      parse(readFileSync(join(view.dir, USERS[user].file), 'utf8')),
-    );
-    const cluster = sre.clusters[0].name;
-    const contextOf = (name: string, user: string, of = cluster) => ({ name, context: { cluster: of, user } });
-    const config = {
-      ...sre,
-      clusters: [...sre.clusters, { name: 'nobody', cluster: { server: 'https://127.0.0.1:1' } }],
-      users: [...sre.users, ...developer.users],
-      contexts: [contextOf('east', 'sre'), contextOf('west', 'developer'), contextOf('gone', 'sre', 'nobody')],
-    };
-    const file = join(folder, 'config');
-    writeFileSync(file, stringify(config), { mode: 0o600 });
-    return file;
-  }
 
   beforeAll(async () => {
     scenario = scenarioOf(view, await view.newNamespace());
     await scenario.create();
     await scenario.publish('1.0.0');
     await scenario.headIs('1.0.0', 'Succeeded');
-    visitor = await visitorWith(kubeconfig(), scenario.ns, ['east', 'west', 'gone']);
+    const { file, contexts } = severalClusters(view.dir, temporaryFolder('clusters-'), 'developer');
+    visitor = await visitorWith(file, scenario.ns, contexts);
   });
   afterEach(() => visitor.leave());
   afterAll(async () => {
@@ -55,10 +40,7 @@ describe('several clusters', () => {
     await tab.getByLabel('Cluster', { exact: true }).selectOption('west');
     await row('east').waitFor({ state: 'hidden' });
     expect(new URL(tab.url()).search).toBe('?cluster=west');
-    const phone = await visitor.tab('/', { colorScheme: 'dark', width: 360 });
-    await phone.locator('.row').filter({ hasText: 'west' }).waitFor();
-    await expectAccessible(phone);
-    await expectFits(phone);
+    await expectGoodOnPhone(tab, row('west'));
   });
 
   it('are one pipeline where they deploy the same image', async () => {

@@ -1,6 +1,6 @@
 /** The chart of a prometheus HealthCheck's measurements on the application's page, in a real browser. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { complaints, expectAccessible, expectFits, type Visitor, visitorOf } from '../support/browser.ts';
+import { complaints, expectAccessible, expectGoodOnPhone, type Visitor, visitorOf } from '../support/browser.ts';
 import { ref, sharedCluster, waitFor } from '../support/cluster.ts';
 import { inSeconds, nextSecond, type RolloutScenario, SELECTS_HEALTH, scenarioOf } from '../support/rolloutScenario.ts';
 
@@ -63,8 +63,5 @@ it('is drawn with its range and gaps, redrawn after another measurement, passes 
   ]);
   expect(complaints(tab)).toEqual([]);
   await expectAccessible(tab);
-  const phone = await visitor.tab(`/rollout/${scenario.ns}/app`, { colorScheme: 'dark', width: 360 });
-  await phone.getByRole('img', { name: /^9, outside the range/ }).waitFor();
-  await expectAccessible(phone);
-  await expectFits(phone);
+  await expectGoodOnPhone(tab, drawing);
 });

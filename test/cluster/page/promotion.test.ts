@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { complaints, expectAccessible, expectFits, type Visitor, visitorOf } from '../support/browser.ts';
+import { complaints, expectAccessible, expectGoodOnPhone, type Visitor, visitorOf } from '../support/browser.ts';
 import { ref, rollout, rolloutBudget, sharedCluster, waitFor } from '../support/cluster.ts';
 
 describe('promotion', () => {
@@ -93,9 +93,8 @@ describe('a budget', () => {
 
   it('has its waves as boxes with their progress, live', async () => {
     const tab = await visitor.tab('/promotion');
-    const phone = await visitor.tab('/promotion', { colorScheme: 'dark', width: 360 });
-    const waves = (page: typeof tab) => page.getByRole('list', { name: 'Waves of 1.0.0 by wave' });
-    const wave = (name: string) => waves(tab).getByRole('listitem').filter({ hasText: name });
+    const waves = tab.getByRole('list', { name: 'Waves of 1.0.0 by wave' });
+    const wave = (name: string) => waves.getByRole('listitem').filter({ hasText: name });
     await wave('canary').getByText('0/1 done, 1 rolling out').waitFor();
     await wave('eu').getByText('0/2 done, 2 wait').waitFor();
     await end('first', 'Succeeded');
@@ -104,9 +103,7 @@ describe('a budget', () => {
     await wave('the others').getByText('0/1 done, 1 waits').waitFor();
     expect(await tab.getByRole('link', { name: `${ns}/berlin` }).count()).toBe(1);
     await expectAccessible(tab);
-    await waves(phone).waitFor();
-    await expectAccessible(phone);
-    await expectFits(phone);
+    await expectGoodOnPhone(tab, waves);
   });
 
   it('held by failures is shown, with a link to the action that continues it', async () => {

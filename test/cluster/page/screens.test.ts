@@ -1,30 +1,23 @@
 /**
  * Every screen, in a page with several clusters: axe finds no problem, keys reach every control, and phones show
- * everything.
+ * everything. The screens of a page in a cluster: team.test.ts.
  */
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser } from '../../../dev/page/browser.ts';
-import { servePageInCluster, type TeamPage } from '../../../dev/page/serveInCluster.ts';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 import {
   expectAccessible,
-  expectFits,
+  expectGoodOnPhone,
   expectReachableByKeys,
   keepScreenshot,
-  type Tabs,
-  tabsOf,
-  teamTabs,
-  visitorOf,
+  severalClusters,
+  type Visitor,
+  visitorWith,
 } from '../support/browser.ts';
-import { gate, kustomization, rollout, rolloutBudget } from '../support/cluster.ts';
-import { ownCluster } from '../support/ownCluster.ts';
+import { gate, kustomization, rollout, rolloutBudget, sharedCluster } from '../support/cluster.ts';
 import { type RolloutScenario, storyAtQa } from '../support/rolloutScenario.ts';
 
-// A separate image, because Rollouts of one image form one pipeline, and other tests deploy `app`.
-const { view } = await ownCluster();
-/** Widths of common and of narrow phones. */
-const PHONE = { colorScheme: 'dark', width: 360 } as const;
+const view = sharedCluster();
 
 /** Path, and a text that the complete screen has. */
 type Screen = readonly [path: (ns: string) => string, shown: (tab: Page, ns: string) => Locator];
@@ -52,7 +45,7 @@ const SCREENS: Record<string, Screen> = {
   RolloutGate: [(ns) => `/rolloutgate/${ns}/qa`, heading('qa')],
   promotion: [
     (ns) => `/promotion?q=${ns}`,
-    (tab, ns) => tab.getByRole('link', { name: new RegExp(`^1.1.0 in (west )?${ns}/app: Waits`) }),
+    (tab, ns) => tab.getByRole('link', { name: `1.1.0 in west ${ns}/app: Waits` }),
   ],
   stage: [
     (ns) => `/promotion?q=${ns}&stage=${ns}/app&release=1.1.0`,
@@ -67,10 +60,11 @@ const SCREENS: Record<string, Screen> = {
   'another cluster': [() => '/?cluster=north', heading('Cluster north is not shown here')],
 };
 
-/** Shown for another cluster than the page's own, while a third one doesn't answer. */
+/** The cluster shown; of the others one doesn't answer. */
 const LOOKED_AT = 'west';
 
 let scenario: RolloutScenario;
+let visitor: Visitor;
 beforeAll(async () => {
   scenario = await storyAtQa(view);
   const { ns } = scenario;
@@ -85,67 +79,25 @@ beforeAll(async () => {
   await view.admin.create(gate(ns, 'no-weekends', { spec: { default: 'opened', schedule: { rules } } }));
   await view.admin.create(gate(ns, 'freeze', { spec: { default: 'closed', window: '1h' } }));
   await view.sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 2 }));
+  const { file, contexts } = severalClusters(view.dir, temporaryFolder('screens-'), 'sre');
+  visitor = await visitorWith(file, ns, contexts);
 });
+afterEach(() => visitor.leave());
+afterAll(() => visitor.close());
 
-async function expectGood(tabs: Pick<Tabs, 'tab'>, name: string, [path, shown]: Screen): Promise<void> {
-  for (const look of [{}, PHONE]) {
-    const tab = await tabs.tab(path(scenario.ns), look);
-    await shown(tab, scenario.ns).first().waitFor();
-    await expectAccessible(tab);
-    if (look === PHONE) await expectFits(tab);
-    else await expectReachableByKeys(tab);
-    await keepScreenshot(tab, `${name}${look === PHONE ? ' on a phone' : ''}`.replaceAll(' ', '-'));
-  }
-}
-
-describe('the page', () => {
-  const dir = temporaryFolder('screens-');
-  let served: TeamPage;
-  let tabs: Tabs;
-
-  beforeAll(async () => {
-    const others = { [LOOKED_AT]: view.admin.access.url, gone: 'https://127.0.0.1:1' };
-    served = await servePageInCluster(view.admin.access, dir, others);
-    tabs = await teamTabs(served, 'sre');
-  });
-  afterEach(() => tabs.leave());
-  afterAll(async () => {
-    await tabs.close();
-    await served.close();
-  });
-
-  it.each(Object.entries(SCREENS))('%s', async (name, [path, shown]) => {
-    const of = path('').includes('cluster=') ? '' : `cluster=${LOOKED_AT}`;
-    const inCluster = (ns: string) => [path(ns), of].filter(Boolean).join(path(ns).includes('?') ? '&' : '?');
-    await expectGood(tabs, name, [inCluster, shown]);
-  });
-});
-
-describe('a browser that is not signed in', () => {
-  const dir = temporaryFolder('screens-');
-  let served: TeamPage;
-  let tabs: Tabs;
-
-  beforeAll(async () => {
-    served = await servePageInCluster(view.admin.access, dir);
-    tabs = tabsOf(await launchBrowser(), (path) => served.origin + path);
-  });
-  afterAll(async () => {
-    await tabs.close();
-    await served.close();
-  });
-
-  it.each([
-    ['asked to sign in', '/promotion'],
-    ['refused', '/signed-in?code=1&state=2'],
-  ])('%s', async (name, path) => {
-    await expectGood(tabs, `a stranger ${name}`, [() => path, heading('You are not signed in')]);
-  });
+it.each(Object.entries(SCREENS))('%s', async (name, [path, shown]) => {
+  const address = path(scenario.ns);
+  const of = address.includes('cluster=') ? '' : `cluster=${LOOKED_AT}`;
+  const tab = await visitor.tab([address, of].filter(Boolean).join(address.includes('?') ? '&' : '?'));
+  await shown(tab, scenario.ns).first().waitFor();
+  await expectAccessible(tab);
+  await expectReachableByKeys(tab);
+  await keepScreenshot(tab, name);
+  await expectGoodOnPhone(tab, shown(tab, scenario.ns), name);
 });
 
 it('a dialog returns the focus to its opener, however it is closed', async () => {
-  const tabs = await visitorOf(view.dir, 'sre', scenario.ns);
-  const tab = await tabs.tab(`/rollout/${scenario.ns}/app`);
+  const tab = await visitor.tab(`/rollout/${scenario.ns}/app?cluster=${LOOKED_AT}`);
   const opener = tab.getByRole('button', { name: 'Approve 1.1.0' });
   for (const close of [
     () => tab.keyboard.press('Escape'),
@@ -158,5 +110,4 @@ it('a dialog returns the focus to its opener, however it is closed', async () =>
     await tab.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await opener.evaluate((element) => element === (globalThis as any).document.activeElement)).toBe(true);
   }
-  await tabs.close();
 });

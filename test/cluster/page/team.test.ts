@@ -8,6 +8,7 @@ import { send } from '../../../dev/client/send.ts';
 import { launchBrowser } from '../../../dev/page/browser.ts';
 import { servePageInCluster, type TeamPage } from '../../../dev/page/serveInCluster.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
+import { DESKTOP, expectAccessible, expectGoodOnPhone, expectReachableByKeys } from '../support/browser.ts';
 import { ref, sharedCluster, waitFor } from '../support/cluster.ts';
 import { type RolloutScenario, storyAtQa } from '../support/rolloutScenario.ts';
 
@@ -35,7 +36,7 @@ describe('two users of the page in the cluster', () => {
 
   /** Each context has its own cookies. */
   async function newTab(): Promise<Page> {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
+    const context = await browser.newContext({ viewport: DESKTOP, reducedMotion: 'reduce' });
     return context.newPage();
   }
 
@@ -44,9 +45,20 @@ describe('two users of the page in the cluster', () => {
     await tab.getByRole('link', { name: as, exact: true }).click();
   }
 
+  /** With a button to sign in or out, which other screens lack. */
+  async function isGood(tab: Page, title: string): Promise<void> {
+    const heading = tab.getByRole('heading', { name: title });
+    await heading.waitFor();
+    await expectAccessible(tab);
+    await expectReachableByKeys(tab);
+    await expectGoodOnPhone(tab, heading);
+    await tab.emulateMedia({ colorScheme: 'light' });
+    await tab.setViewportSize(DESKTOP);
+  }
+
   it('sign in and return to the address that they opened', async () => {
     await Promise.all([sre.goto(served.origin + at), developer.goto(served.origin + at)]);
-    await sre.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+    await isGood(sre, 'You are not signed in');
     await signIn(sre, 'sre');
     await signIn(developer, 'developer');
     for (const [tab, name] of [
@@ -57,6 +69,14 @@ describe('two users of the page in the cluster', () => {
       await tab.getByText(`as ${name}`).waitFor();
       expect(new URL(tab.url()).pathname).toBe(at);
     }
+    await isGood(sre, '1.1.0 waits, 1.0.0 runs');
+  });
+
+  it('are asked to sign in again after a sign-in that is refused', async () => {
+    const tab = await newTab();
+    await tab.goto(`${served.origin}/signed-in?code=1&state=2`);
+    await isGood(tab, 'You are not signed in');
+    await tab.close();
   });
 
   it('cannot read the session in a script, and find nothing in the address or the storage', async () => {

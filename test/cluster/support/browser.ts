@@ -1,41 +1,38 @@
-/** The page, served with a user's kubeconfig, in a real Chromium. Outside CI, screenshots are in .local/screenshots. */
-import { mkdirSync, readFileSync } from 'node:fs';
+/** The page, served with a user's kubeconfig, in a real Chromium. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
-
+import { parse, stringify } from 'yaml';
 import { USERS, type UserName } from '../../../dev/local/controlPlane/users.ts';
 import { launchBrowser } from '../../../dev/page/browser.ts';
 import { buildPage } from '../../../dev/page/buildPage.ts';
-import type { TeamPage } from '../../../dev/page/serveInCluster.ts';
 import { servePageOn } from '../../../dev/page/serveWith.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
 import type { Assets } from '../../../page/assets.ts';
 import type { PageServer } from '../../../page/local.ts';
 
 const SCREENSHOTS = join(REPOSITORY, '.local/screenshots');
+export const DESKTOP = { width: 1280, height: 900 };
+const PHONE = { width: 360, height: 780 };
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 let assets: Promise<Assets> | undefined;
 
-/** A browser and a served page; each tab of a test has cookies and settings in common. */
-export interface Tabs {
-  /** A tab that is signed in. All tabs of a test share cookies. */
+/** A browser and a served page; the tabs of a test have cookies in common. */
+export interface Visitor {
+  server: PageServer;
+  /** A tab with the server's key. */
   tab(path?: string, options?: TabOptions): Promise<Page>;
   /** Closes the tabs. */
   leave(): Promise<void>;
+  /** Serves the page again at the same address with the same key. */
+  serveAgain(): Promise<PageServer>;
   close(): Promise<void>;
 }
 
-export interface Visitor extends Tabs {
-  server: PageServer;
-  /** Serves the page again at the same address with the same key. */
-  serveAgain(): Promise<PageServer>;
-}
-
 interface TabOptions {
-  colorScheme?: 'light' | 'dark';
   width?: number;
   /** Not the server's. */
   token?: string;
@@ -57,10 +54,23 @@ export async function visitorWith(
     launchBrowser(),
   ]);
   const token = server.address.split('token=')[1]!;
-  const tabs = tabsOf(browser, (path, options) => `${server.origin}${path}#token=${options.token ?? token}`);
+  // axe would read computed styles during a transition.
+  const context = await browser.newContext({ viewport: DESKTOP, reducedMotion: 'reduce' });
   return {
-    ...tabs,
     server,
+    async tab(path = '/', options = {}) {
+      const page = await context.newPage();
+      if (options.width) await page.setViewportSize({ ...DESKTOP, width: options.width });
+      const errors: string[] = [];
+      page.on('pageerror', (error) => errors.push(error.message));
+      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+      problems.set(page, errors);
+      await page.goto(`${server.origin}${path}#token=${options.token ?? token}`);
+      return page;
+    },
+    async leave() {
+      await Promise.all(context.pages().map((page) => page.close()));
+    },
     serveAgain: async () =>
       servePageOn(kubeconfig, (await assets)!, {
         namespace,
@@ -68,64 +78,35 @@ export async function visitorWith(
         port: Number(new URL(server.origin).port),
       }),
     async close() {
-      await tabs.close();
+      await browser.close();
       await server.close();
     },
   };
 }
 
-/** Tabs of the page in the cluster, signed in as this account. */
-export async function teamTabs({ origin }: Pick<TeamPage, 'origin'>, account: string): Promise<Tabs> {
-  const enter = async (context: BrowserContext) => {
-    const tab = await context.newPage();
-    await tab.goto(origin);
-    await signIn(tab, account);
-    await tab.getByRole('button', { name: 'Sign out' }).waitFor();
-    await tab.close();
+/**
+ * Writes a kubeconfig of one cluster under two names, `east` of sre and `west` of the given user, and of one that
+ * doesn't answer, `gone`.
+ */
+export function severalClusters(
+  clusterDir: string,
+  folder: string,
+  west: UserName,
+): { file: string; contexts: string[] } {
+  const [sre, other] = (['sre', west] as const).map((user) =>
+    parse(readFileSync(join(clusterDir, USERS[user].file), 'utf8')),
+  );
+  const cluster = sre.clusters[0].name;
+  const contextOf = (name: string, user: string, of = cluster) => ({ name, context: { cluster: of, user } });
+  const config = {
+    ...sre,
+    clusters: [...sre.clusters, { name: 'nobody', cluster: { server: 'https://127.0.0.1:1' } }],
+    users: [...sre.users, ...other.users],
+    contexts: [contextOf('east', 'sre'), contextOf('west', west), contextOf('gone', 'sre', 'nobody')],
   };
-  return tabsOf(await launchBrowser(), (path) => origin + path, enter);
-}
-
-/** Signs in from the page's redirect, at the local issuer. */
-export async function signIn(tab: Page, account: string): Promise<void> {
-  await tab.getByRole('link', { name: 'Sign in' }).click();
-  await tab.getByRole('link', { name: account, exact: true }).click();
-}
-
-/** `enter`: signs in a new browser context. */
-export function tabsOf(
-  browser: Browser,
-  addressOf: (path: string, options: TabOptions) => string,
-  enter: (context: BrowserContext) => Promise<void> = async () => {},
-): Tabs {
-  const contexts = new Map<string, Promise<BrowserContext>>();
-  const newContext = async (colorScheme: 'light' | 'dark', width: number) => {
-    const viewport = { width, height: width < 500 ? 780 : 900 };
-    // axe would read computed styles during a transition.
-    const context = await browser.newContext({ colorScheme, viewport, reducedMotion: 'reduce' });
-    await enter(context);
-    return context;
-  };
-  return {
-    async tab(path = '/', options = {}) {
-      const { colorScheme = 'light', width = 1280 } = options;
-      const key = `${colorScheme} ${width}`;
-      const context = contexts.get(key) ?? newContext(colorScheme, width);
-      contexts.set(key, context);
-      const page = await (await context).newPage();
-      const errors: string[] = [];
-      page.on('pageerror', (error) => errors.push(error.message));
-      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
-      problems.set(page, errors);
-      await page.goto(addressOf(path, options));
-      return page;
-    },
-    async leave() {
-      const open = await Promise.all(contexts.values());
-      await Promise.all(open.flatMap((context) => context.pages()).map((page) => page.close()));
-    },
-    close: () => browser.close(),
-  };
+  const file = join(folder, 'config');
+  writeFileSync(file, stringify(config), { mode: 0o600 });
+  return { file, contexts: ['east', 'west', 'gone'] };
 }
 
 const problems = new WeakMap<Page, string[]>();
@@ -135,10 +116,11 @@ export function complaints(page: Page): string[] {
   return problems.get(page) ?? [];
 }
 
+/** With SCREENSHOTS=true, writes .local/screenshots. */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
-  if (process.env.CI) return;
+  if (process.env.SCREENSHOTS !== 'true') return;
   mkdirSync(SCREENSHOTS, { recursive: true });
-  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+  await page.screenshot({ path: join(SCREENSHOTS, `${name.replaceAll(' ', '-')}.png`), fullPage: true });
 }
 
 /** Expects no findings of axe-core, by the rules of WCAG 2.2 AA and best practices. */
@@ -154,6 +136,21 @@ export async function expectAccessible(page: Page): Promise<void> {
     );
   });
   expect(found).toEqual([]);
+}
+
+/** Turns the tab into a narrow phone in dark colors. Expects that `shown` stays, all fits, and axe finds nothing. */
+export async function expectGoodOnPhone(tab: Page, shown: Locator, name?: string): Promise<void> {
+  await tab.emulateMedia({ colorScheme: 'dark' });
+  await tab.setViewportSize(PHONE);
+  // The page draws itself again in the frame after the one in which it is narrow.
+  await tab.evaluate(() => {
+    const frame = () => new Promise((drawn) => (globalThis as any).requestAnimationFrame(drawn));
+    return frame().then(frame);
+  });
+  await shown.first().waitFor();
+  await expectAccessible(tab);
+  await expectFits(tab);
+  if (name) await keepScreenshot(tab, `${name} on a phone`);
 }
 
 /** Expects that nothing is wider than the screen. */
