@@ -1,5 +1,6 @@
 /** A team's namespace: a Rollout, its bound objects, manifests in Git, Gates, and the users' actions. */
 import { isDeepStrictEqual } from 'node:util';
+import { OPEN_FOR } from '../../../api/annotations.ts';
 import { fakeFlux } from '../../actors/fakeFlux.ts';
 import { gitSync } from '../../actors/gitSync.ts';
 import {
@@ -330,8 +331,10 @@ export function teamOf(
     toggleGate: async () => {
       const which = any(['freeze', 'approval', 'qa'] as const);
       const opens = random.next() < 0.65;
+      // An opening for a version that nobody releases neither opens nor closes the Gate.
+      const version = opens && random.next() < 0.2 ? 'not-released' : null;
       if (which === 'qa') await sre.mergePatch(qa, { spec: { passing: opens } });
-      else await requestGate(sre, namespace, which, opens ? 'open' : 'close');
+      else await requestGate(sre, namespace, which, opens ? 'open' : 'close', { more: { [OPEN_FOR]: version } });
     },
     close: async (name) => {
       if (name === 'qa') await sre.mergePatch(qa, { spec: { passing: false } });
