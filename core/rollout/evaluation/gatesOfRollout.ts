@@ -85,7 +85,11 @@ export function evaluateGatesOfVersion(
   return {
     closed: closedWhere(closed, (closure) => !isBypassed(closure)),
     bypassed: closedWhere(closed, isBypassed),
-    permissions: evaluated.slice(0, GATES_IN_HISTORY).flatMap((gate) => permissionsAtGate(gate, namespace)),
+    permissions: evaluated
+      .map((gate) => permissionsAtGate(gate, namespace))
+      .filter((permissions) => permissions.length > 0)
+      .slice(0, GATES_IN_HISTORY)
+      .flat(),
     requeueAt: evaluated.flatMap(({ until, approvalsUntil }) =>
       [until, approvalsUntil].filter((at) => at !== undefined),
     ),

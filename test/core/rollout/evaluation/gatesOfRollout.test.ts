@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { formatApprovals } from '../../../../core/approval/approvalRecord.ts';
 import { ANY_REF, LIMIT_OF_GATES } from '../../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../../core/limits.ts';
-import { droppedGates, gatesOfRollouts, mayDropGates } from '../../../../core/rollout/evaluation/gatesOfRollout.ts';
+import {
+  droppedGates,
+  evaluateGatesOfVersion,
+  gatesOfRollouts,
+  mayDropGates,
+} from '../../../../core/rollout/evaluation/gatesOfRollout.ts';
+import type { RolloutContext } from '../../../../core/rollout/evaluation/observed.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const selecting = (name: string, labelSelector: object = {}) =>
@@ -51,6 +58,28 @@ describe('the Gates to pass', () => {
   it('count as one closed Gate where not all that may select were listed', () => {
     expect(gatesOfRollouts([rollout()], [], { ...seen(), isTruncated: true }, ANY_REF).limit).toBe(LIMIT_OF_GATES);
   });
+});
+
+it('an approval is recorded, however many Gates that are open for everything come before its own', () => {
+  const now = Date.parse('2026-03-04T10:00:00Z');
+  const app = objectOf('Rollout', 'apps/app', { metadata: { uid: 'u' }, spec: { releasesImagePolicy: {} } });
+  const given = [{ version: '1.2.0', by: 'alice', at: now, rollout: 'apps/app', uid: 'u' }];
+  const approved = objectOf('Gate', 'apps/z', {
+    metadata: { annotations: { 'gate.fluxcd.io/approvals': formatApprovals({ given, changes: [] })! } },
+    spec: { default: 'closed', approvals: { required: 1 } },
+  });
+  const open = Array.from({ length: 10 }, (_, i) =>
+    objectOf('Gate', `apps/open-${i}`, { spec: { default: 'opened' } }),
+  );
+  const all = [...open, approved];
+  const observed = {
+    rollout: app,
+    bindings: [],
+    requiredGates: { refs: all.map(({ metadata: { name = '' } }) => ({ namespace: 'apps', name })), limit: undefined },
+    gates: new Map(all.map((gate) => [`apps/${gate.metadata.name}`, gate])),
+  };
+  const context = { observed, state: { history: [], authors: [] }, now } as unknown as RolloutContext;
+  expect(evaluateGatesOfVersion(context, '1.2.0').permissions).toMatchObject([{ gate: 'apps/z', by: 'alice' }]);
 });
 
 describe('the Gates that a write drops', () => {
