@@ -77,8 +77,8 @@ export function openingProblem(
  */
 export async function openForWarnings(gate: Gate, old: Gate | undefined, call: WebhookCall): Promise<string[]> {
   const { now } = call;
-  const version = evaluateGate(gate, now).openFor;
-  const isNew = old === undefined || version !== evaluateGate(old, now).openFor;
+  const version = evaluateGate(gate, now).exception?.for;
+  const isNew = old === undefined || version !== evaluateGate(old, now).exception?.for;
   if (version === undefined || !isNew || splitTarget(version).rollout !== undefined) return [];
   // A Warning must not deny an opening: if the Rollouts can't be read, there is none.
   const requiring = await readAllRequiring(gate, version, call).catch(() => []);

@@ -289,8 +289,8 @@ it('a Gate with approvals that selects Flux objects gets a Warning that approval
 });
 
 describe('an opening for one version', () => {
-  const opened = async (version: string, releases: Record<string, string[]>) => {
-    const annotate = { [OPEN]: day('10:00:00'), 'open.gate.fluxcd.io/for': version };
+  const opened = async (version: string, releases: Record<string, string[]>, at = '10:00:00') => {
+    const annotate = { [OPEN]: day(at), 'open.gate.fluxcd.io/for': version };
     const { allowed, warnings } = await written(annotate, { spec: { default: 'closed' }, releases });
     return { allowed, warnings };
   };
@@ -305,6 +305,8 @@ describe('an opening for one version', () => {
     const answer = await opened(version, releases);
     expect(answer).toEqual({ allowed: true, warnings: expected });
     for (const text of answer.warnings) expect(text.length).toBeLessThanOrEqual(120);
+    const planned = await opened(version, releases, '18:00:00');
+    expect(planned.warnings.some((text) => text.startsWith('opens for version'))).toBe(warning !== undefined);
   });
 
   it.each(['web:1.0.0', 'shop/web:', 'shop/web:1.0.0:2', 'a b/web:1'])('%s is refused', async (version) => {
