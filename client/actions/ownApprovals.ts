@@ -1,14 +1,16 @@
 /** Offers the withdrawal instead of the approval if the user has already approved a version. */
 import type { EpochMs } from '../../api/kubernetes.ts';
+import type { Gate } from '../../api/types.ts';
 import { APPROVAL_KEYS, type Approvable, recordedOn } from '../../core/approval/approvalRecord.ts';
 import { expiryOf } from '../../core/approval/approvalVerdict.ts';
+import { standingApprovals } from '../../core/gate/gateApprovals.ts';
 import { refKey } from '../../core/kube/names.ts';
 import type { Action } from './action.ts';
 import { offer } from './offer.ts';
 
 /**
- * The actions, with a withdrawal for each version that the user has approved; an approval that has expired can be given
- * again. `user`: undefined if unknown.
+ * The actions, with a withdrawal for each version that the user has approved. An approval that has expired, or that a
+ * request to close the Gate has revoked, can be given again. `user`: undefined if unknown.
  */
 export function withOwnApprovals(actions: readonly Action[], user: string | undefined, now: EpochMs): Action[] {
   return actions.flatMap((action) =>
@@ -21,8 +23,9 @@ function isApprovedBy(
   user: string,
   now: EpochMs,
 ): boolean {
-  if (type !== 'approve') return false;
-  const { given } = recordedOn(found, APPROVAL_KEYS[object.kind === 'Gate' ? 'Gate' : 'RolloutGate']);
+  if (type !== 'approve' || !found) return false;
+  const { given } =
+    object.kind === 'Gate' ? standingApprovals(found as Gate, now) : recordedOn(found, APPROVAL_KEYS.RolloutGate);
   const of = rollout && refKey(rollout);
   const rule = (found as Approvable | undefined)?.spec?.approvals;
   return given.some(

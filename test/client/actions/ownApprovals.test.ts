@@ -9,10 +9,14 @@ import { formatApprovals } from '../../../core/approval/approvalRecord.ts';
 const NOW = Date.parse('2026-03-04T10:00:00Z');
 const WEB = { namespace: 'shop', name: 'web' };
 
-function approve(kind: 'RolloutGate' | 'Gate', rollout?: ActionRequest['rollout']): Action {
+function approve(
+  kind: 'RolloutGate' | 'Gate',
+  rollout?: ActionRequest['rollout'],
+  requests: Record<string, string> = {},
+): Action {
   const key = kind === 'Gate' ? 'gate.fluxcd.io/approvals' : 'rollout.kuberik.com/approvals';
   const given = [{ version: '1.2.0', by: 'alice', at: NOW, ...(kind === 'Gate' && { rollout: 'shop/web' }) }];
-  const annotations = { [key]: formatApprovals({ given, changes: [] })! };
+  const annotations = { [key]: formatApprovals({ given, changes: [] })!, ...requests };
   const spec = { approvals: { required: 1, expireAfter: '1h' } };
   const found = { apiVersion: 'v1', kind, metadata: { namespace: 'shop', name: 'qa', annotations }, spec };
   const request: ActionRequest = {
@@ -35,6 +39,12 @@ it.each([
   expect(withOwnApprovals([action], 'bob', NOW)).toEqual([action]);
   expect(withOwnApprovals([action], undefined, NOW)).toEqual([action]);
   expect(withOwnApprovals([action], 'alice', NOW + 3_600_000), 'after it has expired').toEqual([action]);
+});
+
+it('not after a request to close the Gate has revoked it', () => {
+  const action = approve('Gate', WEB, { 'close.gate.fluxcd.io/requestedAt': '2026-03-04T10:30:00Z' });
+  expect(withOwnApprovals([action], 'alice', NOW)[0]!.request.type).toBe('withdraw');
+  expect(withOwnApprovals([action], 'alice', NOW + 1_800_000)).toEqual([action]);
 });
 
 it('not of another Rollout, and nothing but approvals', () => {
