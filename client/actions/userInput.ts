@@ -73,7 +73,7 @@ const MONTHS = 'january february march april may june july august september octo
  */
 export function parseDays(text: string): string[] | undefined {
   const days = text.split(',').map((word) => {
-    const group = GROUPS[word.trim().toLowerCase().replace(/s$/, '')];
+    const group = GROUPS.get(word.trim().toLowerCase().replace(/s$/, ''));
     if (group) return group;
     const day = weekdayOf(word.trim());
     return day === undefined ? undefined : [DAYS[day]!];
@@ -83,11 +83,11 @@ export function parseDays(text: string): string[] | undefined {
   return DAYS.filter((day) => chosen.has(day));
 }
 
-const GROUPS: Record<string, string[]> = {
-  weekend: DAYS.slice(5),
-  weekday: DAYS.slice(0, 5),
-  day: [...DAYS],
-};
+const GROUPS = new Map<string, string[]>([
+  ['weekend', DAYS.slice(5)],
+  ['weekday', DAYS.slice(0, 5)],
+  ['day', [...DAYS]],
+]);
 
 /** The start and end of hours such as `16:00-08:00`; undefined for any other text. */
 export function parseHours(text: string): { start: string; end: string } | undefined {

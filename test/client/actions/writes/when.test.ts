@@ -89,6 +89,7 @@ describe('days and hours', () => {
     ['Fridays', ['Friday']],
     ['weekdays', ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday']],
     ['Fr', undefined],
+    ['constructor', undefined],
     ['', undefined],
   ])('%s', (text, days) => {
     expect(parseDays(text)).toEqual(days);
