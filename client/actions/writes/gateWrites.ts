@@ -78,7 +78,9 @@ interface Opening {
 export function openGate(gate: Gate, { reason, at, version }: Opening, now: EpochMs): PlannedWrite {
   const tag = version === undefined ? undefined : splitTarget(version).version;
   if (version !== undefined && !isOpenFor(version))
-    return badRequest(`'${version}' is not <namespace>/<rollout>:<tag>.`);
+    return badRequest(`'${version}' is neither a tag nor <namespace>/<rollout>:<tag>.`);
+  const problem = at === undefined ? undefined : beginningProblem(at, now);
+  if (problem !== undefined) return badRequest(problem);
   if (!openRequestHasEffect(version, gate, gate, now)) {
     return badRequest(`${titleOf(gate)} has spec.approvals, so a request can't open it: approve a version instead.`);
   }
@@ -255,14 +257,21 @@ export function endOf({ at, lasts, until }: ClosedSpan, now: EpochMs): EpochMs |
 
 /** The problem of the times of a span; undefined if there is none. */
 export function spanProblem(at: EpochMs | undefined, end: EpochMs | undefined, now: EpochMs): string | undefined {
-  if (at !== undefined && at <= now) return `${formatTime(at)} is in the past: the beginning must be later than now.`;
-  if (end === undefined) return undefined;
+  const beginning = at === undefined ? undefined : beginningProblem(at, now);
+  if (beginning !== undefined || end === undefined) return beginning;
   if (at === undefined && end <= now) return `${formatTime(end)} is in the past: the end must be later than now.`;
   if (at === undefined && end <= now + CLOCK_TOLERANCE_MS)
     return `${formatTime(end)} is less than a minute ahead, which counts as now: the end must be later.`;
   return at === undefined || end > at
     ? undefined
     : `${formatTime(end)} is before ${formatTime(at)}: the end must be later than the beginning.`;
+}
+
+/** The problem of the time at which a request is to take effect: one less than a minute ahead takes effect at once. */
+function beginningProblem(at: EpochMs, now: EpochMs): string | undefined {
+  if (at <= now) return `${formatTime(at)} is in the past: the time must be later than now.`;
+  if (at > now + CLOCK_TOLERANCE_MS) return undefined;
+  return `${formatTime(at)} is less than a minute ahead, which counts as now: leave the time out, or choose a later one.`;
 }
 
 /**

@@ -72,6 +72,7 @@ describe('closing a Gate', () => {
   it.each([
     [{ until: NOW - 1 }, /is in the past/],
     [{ at: NOW - 1 }, /is in the past/],
+    [{ at: NOW + 45_000 }, /less than a minute ahead/],
     [{ at: NOW + HOUR, until: NOW + HOUR }, /later than the beginning/],
   ])('not with %o', (when, sentence) => {
     expect(why(closeGate(gate(), when, NOW))).toMatch(sentence);
@@ -116,6 +117,13 @@ describe('opening a Gate', () => {
     ],
   ])('with %s reports the state afterwards', (_, spec, text) => {
     expect(request(openGate(withRequest(gate({}, spec), closeGate(gate({}, spec), {}, NOW)), {}, NOW)).text).toBe(text);
+  });
+
+  it.each([
+    [NOW - 1, /is in the past/],
+    [NOW + 45_000, /less than a minute ahead/],
+  ])('not planned for %s', (at, sentence) => {
+    expect(why(openGate(gate({}, { default: 'closed' }), { at }, NOW))).toMatch(sentence);
   });
 
   it('with approvals is refused for one version, even after a closure', () => {
@@ -197,7 +205,7 @@ describe('approving at a Gate', () => {
     const planned = openGate(one, { version: 'shop/checkout:1.2.0' }, NOW);
     expect(annotations(planned)).toMatchObject(precise);
     expect(request(planned).brings).toEqual({ version: '1.2.0' });
-    expect(why(openGate(one, { version: 'checkout:1.2.0' }, NOW))).toMatch(/is not <namespace>/);
+    expect(why(openGate(one, { version: 'checkout:1.2.0' }, NOW))).toMatch(/neither a tag nor <namespace>/);
   });
 
   it('is withdrawn if there can be one', () => {
