@@ -83,10 +83,7 @@ describe('opening a Gate', () => {
   const closed = gate(
     { 'close.gate.fluxcd.io/requestedAt': '2026-11-25T09:00:00Z' },
     {},
-    {
-      requiredByCount: 3,
-      requiredBy: [{ kind: 'Kustomization', namespace: 'shop', name: 'checkout' }],
-    },
+    { requiredByCount: 3, requiredBy: [{ kind: 'Kustomization', namespace: 'shop', name: 'checkout' }] },
   );
 
   it('first lists the objects that it releases', () => {
@@ -119,11 +116,8 @@ describe('opening a Gate', () => {
     expect(request(openGate(withRequest(gate({}, spec), closeGate(gate({}, spec), {}, NOW)), {}, NOW)).text).toBe(text);
   });
 
-  it.each([
-    [NOW - 1, /is in the past/],
-    [NOW + 45_000, /less than a minute ahead/],
-  ])('not planned for %s', (at, sentence) => {
-    expect(why(openGate(gate({}, { default: 'closed' }), { at }, NOW))).toMatch(sentence);
+  it('is not planned for the past', () => {
+    expect(why(openGate(closed, { at: NOW - 1 }, NOW))).toMatch(/is in the past/);
   });
 
   it('with approvals is refused for one version, even after a closure', () => {
@@ -401,8 +395,6 @@ describe('approving at a RolloutGate', () => {
   });
 
   it('keeps the reason where an object keeps why it was changed', () => {
-    expect(annotations(reject(rolloutGate(), '1.2.0', 'leaks'))).toEqual({
-      'rollout.kuberik.com/reason': 'leaks',
-    });
+    expect(annotations(reject(rolloutGate(), '1.2.0', 'leaks'))).toEqual({ 'rollout.kuberik.com/reason': 'leaks' });
   });
 });
