@@ -76,10 +76,9 @@ interface Opening {
 
 /** Opens a Gate; a Gate with approvals only if that ends a close request or cancels a plan. */
 export function openGate(gate: Gate, { reason, at, version }: Opening, now: EpochMs): PlannedWrite {
-  const tag = version === undefined ? undefined : splitTarget(version).version;
   if (version !== undefined && !isOpenFor(version))
     return badRequest(`'${version}' is neither a tag nor <namespace>/<rollout>:<tag>.`);
-  const problem = at === undefined ? undefined : beginningProblem(at, now);
+  const problem = at === undefined ? undefined : timeProblem('beginning', at, now);
   if (problem !== undefined) return badRequest(problem);
   if (!openRequestHasEffect(version, gate, gate, now)) {
     return badRequest(`${titleOf(gate)} has spec.approvals, so a request can't open it: approve a version instead.`);
@@ -115,9 +114,9 @@ export function openGate(gate: Gate, { reason, at, version }: Opening, now: Epoc
   return patchWrite(
     gate,
     patchMetadata(annotations),
-    tag === undefined
+    version === undefined
       ? { text, concerns: [...releaseConcerns(gate), ...cancelConcerns(planned)] }
-      : { text: withHeldObjects(text, gate, version!), brings: { version: tag } },
+      : { text: withHeldObjects(text, gate, version), brings: { version: splitTarget(version).version } },
   );
 }
 
@@ -257,21 +256,18 @@ export function endOf({ at, lasts, until }: ClosedSpan, now: EpochMs): EpochMs |
 
 /** The problem of the times of a span; undefined if there is none. */
 export function spanProblem(at: EpochMs | undefined, end: EpochMs | undefined, now: EpochMs): string | undefined {
-  const beginning = at === undefined ? undefined : beginningProblem(at, now);
-  if (beginning !== undefined || end === undefined) return beginning;
-  if (at === undefined && end <= now) return `${formatTime(end)} is in the past: the end must be later than now.`;
-  if (at === undefined && end <= now + CLOCK_TOLERANCE_MS)
-    return `${formatTime(end)} is less than a minute ahead, which counts as now: the end must be later.`;
-  return at === undefined || end > at
-    ? undefined
+  if (at === undefined) return end === undefined ? undefined : timeProblem('end', end, now);
+  const problem = timeProblem('beginning', at, now);
+  return problem !== undefined || end === undefined || end > at
+    ? problem
     : `${formatTime(end)} is before ${formatTime(at)}: the end must be later than the beginning.`;
 }
 
-/** The problem of the time at which a request is to take effect: one less than a minute ahead takes effect at once. */
-function beginningProblem(at: EpochMs, now: EpochMs): string | undefined {
-  if (at <= now) return `${formatTime(at)} is in the past: the time must be later than now.`;
+/** The problem of the time of a request. One less than a minute ahead takes effect at once. */
+function timeProblem(what: 'beginning' | 'end', at: EpochMs, now: EpochMs): string | undefined {
+  if (at <= now) return `${formatTime(at)} is in the past: the ${what} must be later than now.`;
   if (at > now + CLOCK_TOLERANCE_MS) return undefined;
-  return `${formatTime(at)} is less than a minute ahead, which counts as now: leave the time out, or choose a later one.`;
+  return `${formatTime(at)} is less than a minute ahead, which counts as now: the ${what} must be later.`;
 }
 
 /**
