@@ -57,7 +57,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
     namespace,
     name,
     opened,
-    text: gateText(gate, now),
+    text: gateText(gate, now, evaluation),
     default: spec.default,
     rules: rules.map((rule) => `${action === 'Open' ? 'open' : 'closed'} ${ruleText(rule)}`),
     bands: bandsOf(gateRow(gate, now, now + HORIZON_MS, MAX_BANDS).spans, now + HORIZON_MS),

@@ -9,8 +9,7 @@ import { scheduledBy } from '../../core/record/pinAndSchedule.ts';
 import type { Step } from './application.ts';
 
 /** The Gate's state: `closed by alice: freeze`, `closed by its schedule; open for version '1.2.0', opened by bob`. */
-export function gateText(gate: Gate, now: EpochMs): string {
-  const evaluation = evaluateGate(gate, now);
+export function gateText(gate: Gate, now: EpochMs, evaluation = evaluateGate(gate, now)): string {
   const { opened, cause } = evaluation;
   const byItself = isByDefault(gate, opened) ? 'default' : 'its schedule';
   return withException(cause ? requestText(cause) : `${opened ? 'open' : 'closed'} by ${byItself}`, evaluation, now);

@@ -68,7 +68,7 @@ export function gateRow(gate: Gate, from: EpochMs, to: EpochMs, most?: number): 
       return {
         ...spanTimes(at, Math.min(until, to)),
         state: opened ? 'open' : 'closed',
-        why: gateText(gate, at),
+        why: gateText(gate, at, value),
         ...(cause && cause.at > from && { planned: true as const }),
       };
     }),

@@ -31,7 +31,7 @@ export function explainGate(gate: Gate, now: EpochMs, waiting: readonly NextDepl
   const object = objectRef('Gate', identityOf(gate));
   const evaluation = evaluateGate(gate, now);
   const { opened, until, planned, stalled } = evaluation;
-  const headline = gateText(gate, now);
+  const headline = gateText(gate, now, evaluation);
   const causes: Cause[] = [
     { code: 'Holds', text: heldText(gate, opened) },
     ...unreachedCauses(gate),

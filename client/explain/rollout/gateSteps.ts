@@ -56,8 +56,9 @@ export function gateSteps(
     const isUnseen = result.isOpen && next !== undefined && reported.has(key);
     const holders = isClosed && ofVersion.isOpen ? bound.filter(({ spec }) => requires(spec, key)) : [];
     const { missingApprovals: missing } = result;
+    const evaluation = evaluateGate(gate, now);
     const details = [
-      gateText(gate, now),
+      gateText(gate, now, evaluation),
       missing && (missing.names ?? missing.count),
       !result.isOpen && !isClosed && 'bypassed for this version',
       isUnseen && "the status of the Rollout doesn't show it yet",
@@ -65,7 +66,7 @@ export function gateSteps(
     ];
     return {
       ...step,
-      ...gateFacts(gate, evaluateGate(gate, now)),
+      ...gateFacts(gate, evaluation),
       state: isClosed ? 'blocks' : isUnseen ? 'waits' : 'passed',
       detail: details.filter(Boolean).join('; '),
       ...(gate.spec.approvals && { needsApproval: true }),
