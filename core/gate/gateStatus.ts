@@ -7,7 +7,7 @@ import { parseDuration } from '../kube/duration.ts';
 import { type NewEvent, ORDER } from '../kube/events.ts';
 import { withoutEmpty } from '../kube/json.ts';
 import { uidFraction } from '../kube/names.ts';
-import { formatTime, parseTime } from '../kube/time.ts';
+import { earliestTime, formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { requestText, withException } from './evaluateGates.ts';
 import type { GateRequest } from './gateRequests.ts';
@@ -156,18 +156,16 @@ export function requeueSeconds(
   gate: Gate,
   { until, planned, exception }: GateEvaluation,
   now: EpochMs,
-  approvalsUntil = Number.POSITIVE_INFINITY,
+  approvalsUntil?: EpochMs,
 ): number {
   const wanted = parseDuration(gate.spec.interval) ?? DEFAULT_INTERVAL_MS;
   const interval = Math.min(Math.max(wanted, MIN_INTERVAL_MS), MAX_INTERVAL_MS);
   const settling = isSettling(gate, now) ? SETTLING_INTERVAL_MS : Number.POSITIVE_INFINITY;
   const share = uidFraction(gate.metadata.uid);
+  const change = earliestTime([until, planned?.at, exception && exceptionChange(exception, now), approvalsUntil]);
   const next = Math.min(
     Math.min(interval, settling) * (1 - INTERVAL_SPREAD * share),
-    (until ?? Number.POSITIVE_INFINITY) - now,
-    (planned?.at ?? Number.POSITIVE_INFINITY) - now,
-    ((exception && exceptionChange(exception, now)) ?? Number.POSITIVE_INFINITY) - now,
-    approvalsUntil - now,
+    (change ?? Number.POSITIVE_INFINITY) - now,
   );
   return Math.ceil(next) / 1000;
 }

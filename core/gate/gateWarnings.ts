@@ -84,7 +84,8 @@ function aheadText(ms: number): string {
   return days > 1 ? countOf(days, 'day') : formatDuration(ms);
 }
 
-function shortVersion(version: string): string {
+/** The version as far as a Warning has room for it. */
+export function shortVersion(version: string): string {
   return version.slice(0, MAX_VERSION_CHARACTERS);
 }
 

@@ -19,6 +19,7 @@ import { approveGateCommand, standingApprovals } from '../../core/gate/gateAppro
 import { closeRequestOf, openRequestHasEffect } from '../../core/gate/gateRequests.ts';
 import { reachesBeyond } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
+import { shortVersion } from '../../core/gate/gateWarnings.ts';
 import { type Requiring, requirersOf } from '../../core/gate/requirers.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isServiceAccount } from '../../core/kube/users.ts';
@@ -84,13 +85,8 @@ export async function openForWarnings(gate: Gate, old: Gate | undefined, call: W
   const requiring = await readAllRequiring(gate, version, call).catch(() => []);
   if (requiring.length < 2) return [];
   const which = typeof requiring === 'string' ? 'every Rollout' : `each of ${requiring.length} Rollouts`;
-  return [
-    `opens for version ${version.slice(0, MAX_VERSION_CHARACTERS)} of ${which}; for one only: <namespace>/<rollout>:<tag>`,
-  ];
+  return [`opens for version ${shortVersion(version)} of ${which}; for one only: <namespace>/<rollout>:<tag>`];
 }
-
-/** The most characters of a version in a Warning, which may have 120 in all. */
-const MAX_VERSION_CHARACTERS = 32;
 
 /**
  * The version and Rollout that an approval is for, read live: an approval is rare.
@@ -176,7 +172,7 @@ function targetAmong(rollouts: readonly Rollout[], version: string, named: strin
   const target = { version, rollout, uid: found.metadata.uid, requesters };
   if (rollouts.length === 1) return target;
   // Any tenant can create a Rollout that requires the Gate and has the version before the intended Rollout has it.
-  const what = version.slice(0, MAX_VERSION_CHARACTERS);
+  const what = shortVersion(version);
   return {
     ...target,
     warning: `approved ${what} for Rollout '${rollout}' only: no other Rollout that requires this Gate has this release`,
