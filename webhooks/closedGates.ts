@@ -55,13 +55,13 @@ export async function readClosedGatesBeforeRemoval(
  */
 export async function readDroppedClosedGates(
   rollout: Rollout,
-  before: Rollout,
+  old: Rollout,
   call: WebhookCall,
 ): Promise<ClosedGates | undefined> {
-  if (!mayDropGates(rollout, before, call.settings)) return undefined;
-  const selectingGates = await readSelectingGates(before.metadata.namespace ?? '', call.cluster);
-  const dropped = droppedGates(rollout, before, selectingGates, call.settings);
-  return closedAgainstRemoval(await readClosedGates(dropped, call), before);
+  if (!mayDropGates(rollout, old, call.settings)) return undefined;
+  const selectingGates = await readSelectingGates(old.metadata.namespace ?? '', call.cluster);
+  const dropped = droppedGates(rollout, old, selectingGates, call.settings);
+  return closedAgainstRemoval(await readClosedGates(dropped, call), old);
 }
 
 /** The closed Gates that Rollouts of one namespace require, and the bindings of their objects. */

@@ -9,19 +9,19 @@ import { type AdmissionHandler, allowed, denied, titleOf, versionsOf } from './r
 
 /** Admission of RolloutBudgets: records the user who continues a version despite its failures. */
 export const mutateRolloutBudget: AdmissionHandler = async (request, { now }) => {
-  const { object: sent, oldObject: before } = versionsOf<Budget>(request);
+  const { object: sent, old } = versionsOf<Budget>(request);
   if (!sent) return allowed();
-  const problem = continueProblem(sent, before);
+  const problem = continueProblem(sent, old);
   if (problem) return denied('invalid', `${titleOf(sent)} is not valid: ${problemText(problem)}`);
-  const object = recordContinue(sent, before, request, now);
+  const object = recordContinue(sent, old, request, now);
   return { allowed: true, object };
 };
 
 /** Admission of RolloutSchedules and ClusterRolloutSchedules: denies times that can't be computed. */
 export const validateSchedule: AdmissionHandler = async (request) => {
-  const { object, oldObject } = versionsOf<Schedule>(request);
+  const { object, old } = versionsOf<Schedule>(request);
   if (!object) return allowed();
-  const problems = newProblems(problemsOf(object), oldObject ? problemsOf(oldObject) : []);
+  const problems = newProblems(problemsOf(object), old ? problemsOf(old) : []);
   if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
   return allowed(scheduleWarnings(object.spec?.rules ?? []));
 };
@@ -34,12 +34,12 @@ function problemsOf(schedule: Schedule): string[] {
  * Admission of HealthChecks: denies a Kustomization of another namespace if the installation forbids such references.
  */
 export const validateHealthCheck: AdmissionHandler = async (request, { settings }) => {
-  const { object: healthCheck, oldObject: before } = versionsOf<HealthCheck>(request);
+  const { object: healthCheck, old } = versionsOf<HealthCheck>(request);
   if (!healthCheck || !settings.noCrossNamespaceRefs || healthCheck.spec?.class !== KUSTOMIZATION_CLASS)
     return allowed();
   const problem = forbiddenReference(healthCheck);
   // A stored reference may stay: otherwise nothing else on the object could change, not even its finalizers.
-  if (problem === undefined || (before && forbiddenReference(before) !== undefined)) return allowed();
+  if (problem === undefined || (old && forbiddenReference(old) !== undefined)) return allowed();
   return denied('not_permitted', `${titleOf(healthCheck)}: ${problem}`);
 };
 

@@ -40,7 +40,7 @@ export function namespaceOf(request: AdmissionRequest): string {
 /** The object as written, absent in a deletion, and as stored, absent in a creation. */
 export interface ObjectVersions<T> {
   object: T | undefined;
-  oldObject: T | undefined;
+  old: T | undefined;
   namespace: string;
 }
 
@@ -51,7 +51,7 @@ export function versionsOf<T extends AnyObject>(request: AdmissionRequest): Obje
     (object && namespace && !object.metadata.namespace
       ? { ...object, metadata: { ...object.metadata, namespace } }
       : (object ?? undefined)) as T | undefined;
-  return { object: inNamespace(request.object), oldObject: inNamespace(request.oldObject), namespace };
+  return { object: inNamespace(request.object), old: inNamespace(request.oldObject), namespace };
 }
 
 /** The object for messages. The API server gives one with `generateName` its name after admission. */

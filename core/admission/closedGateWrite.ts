@@ -15,7 +15,7 @@ import { withStoredForm } from './storedForm.ts';
 /** The part of a `FluxWrite` that decides it behind a closed Gate. */
 interface HeldWrite {
   object: FluxObject;
-  oldObject: FluxObject;
+  old: FluxObject;
   context: GateContext;
   user: string;
   fieldManager?: string | undefined;
@@ -39,10 +39,10 @@ type ClosedGateOutcome =
  * that neither spec nor generation changes behind a closed Gate.
  */
 export function decideBehindClosedGate(write: HeldWrite): ClosedGateOutcome {
-  const { oldObject, fieldManager, context } = write;
-  const object = withStoredForm(write.object, oldObject);
-  const isApply = isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject);
-  const escapes = escapesSelection(object, oldObject, context);
+  const { old, fieldManager, context } = write;
+  const object = withStoredForm(write.object, old);
+  const isApply = isApplyBy(fieldManager, object) || isApplyBy(fieldManager, old);
+  const escapes = escapesSelection(object, old, context);
   const denied = new FewPaths();
   let isReverted = false;
   const visit = (change: Change) => {
@@ -50,11 +50,11 @@ export function decideBehindClosedGate(write: HeldWrite): ClosedGateOutcome {
     if (fate === 'denied') denied.add(change.path);
     if (fate === 'reverted') isReverted = true;
   };
-  const writers = writersOf(object, oldObject);
-  governedChanges(object, oldObject, visit, writers);
-  compare(['metadata', 'labels'], object.metadata.labels, oldObject.metadata.labels, writers, visit);
+  const writers = writersOf(object, old);
+  governedChanges(object, old, visit, writers);
+  compare(['metadata', 'labels'], object.metadata.labels, old.metadata.labels, writers, visit);
   if (denied.count > 0) return { is: 'denied', paths: denied.text };
-  return isReverted ? { is: 'reverted', object: withStoredContent(object, oldObject) } : { is: 'passes', object };
+  return isReverted ? { is: 'reverted', object: withStoredContent(object, old) } : { is: 'passes', object };
 }
 
 function fateOf(change: Change, write: HeldWrite, isApply: boolean, escapes: boolean) {
@@ -91,9 +91,9 @@ function isAlwaysFree({ path, value }: Change, { user, beginsHold }: HeldWrite):
  * The new object with everything that an apply writes as it was stored, including managedFields. An apply that drops a
  * field also gives up its ownership: without that, a reverted removal would never be repeated (docs/facts.md, F3).
  */
-function withStoredContent(object: FluxObject, { metadata: old, spec }: FluxObject): FluxObject {
+function withStoredContent(object: FluxObject, { metadata: before, spec }: FluxObject): FluxObject {
   const { labels: _l, annotations: _a, ownerReferences: _o, managedFields: _m, ...rest } = object.metadata;
-  const { labels, annotations, ownerReferences, managedFields } = old;
+  const { labels, annotations, ownerReferences, managedFields } = before;
   const stored = Object.entries({ labels, annotations, ownerReferences, managedFields }).filter(([, value]) => value);
   return { ...object, metadata: { ...rest, ...Object.fromEntries(stored) }, ...(spec && { spec }) };
 }
@@ -111,10 +111,10 @@ interface Change {
 type Visit = (change: Change) => void;
 
 /** Visits the changes of the spec, of annotations that name Gates or Rollouts, and of the owner references. */
-export function governedChanges(object: FluxObject, oldObject: FluxObject, visit: Visit, writers = NO_WRITERS): void {
+export function governedChanges(object: FluxObject, old: FluxObject, visit: Visit, writers = NO_WRITERS): void {
   const { metadata: now } = object;
-  const { metadata: before } = oldObject;
-  compare(['spec'], object.spec, oldObject.spec, writers, visit);
+  const { metadata: before } = old;
+  compare(['spec'], object.spec, old.spec, writers, visit);
   compare(['metadata', 'annotations'], now.annotations, before.annotations, writers, (change) => {
     if (isGoverned(change.path[2]!)) visit(change);
   });

@@ -65,7 +65,7 @@ export interface FluxWrite {
   /** The object as the writer wants it. */
   object: FluxObject;
   /** The stored object; absent on CREATE. */
-  oldObject?: FluxObject | undefined;
+  old?: FluxObject | undefined;
   context: WriteContext;
   /** What holds the stored object: see `closedGatesOfWrite`. */
   closed: ClosedGates | undefined;
@@ -105,19 +105,19 @@ type WriteOutcome =
  * it. A write of finalizers is not, so that the object can be deleted without this server.
  * In CEL, in manifests/webhooks/mutating.yaml: `changed`, `nothing-governed-changed` and `something-else-changed`.
  */
-export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean {
+export function isOutOfScope(object: FluxObject, old: FluxObject): boolean {
   const same = (['annotations', 'labels', 'ownerReferences'] as const).every((field) =>
-    sameJson(object.metadata[field] ?? {}, oldObject.metadata[field] ?? {}),
+    sameJson(object.metadata[field] ?? {}, old.metadata[field] ?? {}),
   );
-  if (!same || !sameJson(object.spec, oldObject.spec)) return false;
+  if (!same || !sameJson(object.spec, old.spec)) return false;
   const changesOther = (['finalizers', 'managedFields', 'generateName'] as const).some(
-    (field) => !sameJson(object.metadata[field], oldObject.metadata[field]),
+    (field) => !sameJson(object.metadata[field], old.metadata[field]),
   );
   // One that runs for a bypassing deployment is not suspended, although it has the annotation.
-  if (isSuspendedByUs(oldObject)) return !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
+  if (isSuspendedByUs(old)) return !sameJson(object.metadata.finalizers, old.metadata.finalizers);
   // A burst of such writes makes the decorator's suspending write conflict again and again. So the webhook decides them
   // too, and suspends the object in one of them.
-  return !changesOther || oldObject.metadata.deletionTimestamp !== undefined;
+  return !changesOther || old.metadata.deletionTimestamp !== undefined;
 }
 
 /** The form of the API server, which reads `0354` as 354, and `0` as "whatever is stored". */
@@ -128,40 +128,36 @@ const RESOURCE_VERSION = /^[1-9]\d*$/;
  * Webhooks are called before that check. A decorator that writes from an old cache would look like a user who undoes
  * the last change; a denial would count as its failure, while a conflict is retried.
  */
-export function willConflict(object: FluxObject, oldObject: FluxObject): boolean {
+export function willConflict(object: FluxObject, old: FluxObject): boolean {
   const version = object.metadata.resourceVersion ?? '';
-  const stored = oldObject.metadata.resourceVersion ?? '';
+  const stored = old.metadata.resourceVersion ?? '';
   return RESOURCE_VERSION.test(version) && RESOURCE_VERSION.test(stored) && version !== stored;
 }
 
 /** The denial of a write that names too much, or is nested too deeply, to be evaluated. */
-export function limitDenial(
-  object: FluxObject,
-  oldObject: FluxObject | undefined,
-  rules: RefRules,
-): Denial | undefined {
-  const limit = tooManyReferencesProblem(object, oldObject, rules) ?? nestingProblem(object, oldObject);
+export function limitDenial(object: FluxObject, old: FluxObject | undefined, rules: RefRules): Denial | undefined {
+  const limit = tooManyReferencesProblem(object, old, rules) ?? nestingProblem(object, old);
   return limit === undefined ? undefined : { reason: 'limit', text: `${subjectOf(object)}: ${limit}` };
 }
 
 function tooManyReferencesProblem(
   object: FluxObject,
-  oldObject: FluxObject | undefined,
+  old: FluxObject | undefined,
   rules: RefRules,
 ): string | undefined {
   for (const field of ['annotations', 'labels'] as const) {
     const count = countOfKeys(object.metadata[field]);
-    if (count > LIMITS[field] && count > countOfKeys(oldObject?.metadata[field]))
+    if (count > LIMITS[field] && count > countOfKeys(old?.metadata[field]))
       return `metadata.${field} has ${count} entries, and at most ${LIMITS[field]} are allowed: remove some.`;
   }
-  const named = [object, ...(oldObject ? [oldObject] : [])].flatMap((each) => gatesInAnnotation(each, rules).refs);
+  const named = [object, ...(old ? [old] : [])].flatMap((each) => gatesInAnnotation(each, rules).refs);
   if (uniqueRefs(named).length > LIMITS.requiredGates) {
     return (
       `metadata.annotations[${REQUIRED_GATES}]: the old and the new value together name more than ${LIMITS.requiredGates} ` +
       'Gates (limit requiredGates): change the annotation in several writes.'
     );
   }
-  if (!managedFieldsOf(object).tooMany || (oldObject && managedFieldsOf(oldObject).tooMany)) return undefined;
+  if (!managedFieldsOf(object).tooMany || (old && managedFieldsOf(old).tooMany)) return undefined;
   return `${LIMIT_TEXTS[LIMIT_OF_ROLLOUTS]}.`;
 }
 
@@ -172,10 +168,10 @@ function countOfKeys(entries: Record<string, string> | undefined): number {
 /** The denial of a write that names a Gate of another namespace that the object did not name before. */
 export function foreignGateDenial(
   object: FluxObject,
-  oldObject: FluxObject | undefined,
+  old: FluxObject | undefined,
   rules: RefRules,
 ): Denial | undefined {
-  const [first] = without(foreignGates(object, rules), oldObject ? foreignGates(oldObject, rules) : []);
+  const [first] = without(foreignGates(object, rules), old ? foreignGates(old, rules) : []);
   return first && { reason: 'not_permitted', text: `${subjectOf(object)}: ${foreignText(first)}` };
 }
 
@@ -183,9 +179,9 @@ export function foreignGateDenial(
  * The problem of a spec that is too deep to be compared field by field.
  * A stored spec that is too deep blocks no write that leaves it alone: otherwise the object could not be suspended.
  */
-function nestingProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+function nestingProblem(object: FluxObject, old: FluxObject | undefined): string | undefined {
   if (!isDeeperThan(LIMITS.nesting, object.spec)) return undefined;
-  if (oldObject && sameJson(specWithoutSuspend(object), specWithoutSuspend(oldObject))) return undefined;
+  if (old && sameJson(specWithoutSuspend(object), specWithoutSuspend(old))) return undefined;
   return `spec is nested more than ${LIMITS.nesting} levels deep (limit nesting): nest it less deeply.`;
 }
 
@@ -198,9 +194,9 @@ function specWithoutSuspend({ spec }: FluxObject): unknown {
 
 /** The object to store, or the denial: the rules of the mutating webhook, in the order above. */
 export function decideWrite(write: FluxWrite): WriteOutcome {
-  const { oldObject, context, bypass } = write;
+  const { old, context, bypass } = write;
   const closed = bypass?.granted ? undefined : write.closed;
-  const content = oldObject && closed ? revertOrDeny({ ...write, oldObject, closed }) : manageFields(write);
+  const content = old && closed ? revertOrDeny({ ...write, old, closed }) : manageFields(write);
   if (content.denial) return content;
 
   // From here on only spec.suspend and our annotations change.
@@ -208,57 +204,57 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
   const settled = settleSuspension({
     object: annotate(content.object, SELECTED_BY, selectedByText(gates)),
     sent: write.object,
-    oldObject,
+    old,
     gates,
     fieldManager: write.fieldManager,
     writerBypasses: bypass?.granted ?? false,
-    deploymentBypasses: bypassingRollouts(oldObject, gates.closures, context).size > 0,
+    deploymentBypasses: bypassingRollouts(old, gates.closures, context).size > 0,
     applier: context.applier,
     now: context.now,
   });
   return {
-    object: recordReason(settled, oldObject, write.user, context.now, write.reasonCounts ?? false),
+    object: recordReason(settled, old, write.user, context.now, write.reasonCounts ?? false),
     warnings: [...content.warnings, ...writeWarnings(write, settled, gates)],
     revertReason: content.revertReason,
   };
 }
 
 /** The closed Gates that hold the stored object, and those of the Rollouts from which the write unbinds it. */
-export function closedGatesOfWrite(oldObject: FluxObject, context: WriteContext): ClosedGates | undefined {
-  return unionOfClosed([evaluateObjectGates(oldObject, context).closed, context.closedGatesOfUnbound]);
+export function closedGatesOfWrite(old: FluxObject, context: WriteContext): ClosedGates | undefined {
+  return unionOfClosed([evaluateObjectGates(old, context).closed, context.closedGatesOfUnbound]);
 }
 
 /** Whether closed Gates hold the object in this write, whatever its Rollouts deploy: then they need not be read. */
 export function holdsWrite(
   gates: GateContext,
-  { object, oldObject }: { object: FluxObject | undefined; oldObject: FluxObject | undefined },
+  { object, old }: { object: FluxObject | undefined; old: FluxObject | undefined },
 ): boolean {
-  if (!object || !oldObject) return false;
-  const isBypassing = readState(object)?.is === 'bypassing' || readState(oldObject)?.is === 'bypassing';
-  if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
-  const { closed, closures } = evaluateObjectGates(oldObject, gates);
+  if (!object || !old) return false;
+  const isBypassing = readState(object)?.is === 'bypassing' || readState(old)?.is === 'bypassing';
+  if (isBypassing || freshReason(object, old) !== undefined) return false;
+  const { closed, closures } = evaluateObjectGates(old, gates);
   // A Rollout's deployment that bypasses these closures sets the managed fields of a bypassed object too.
-  return closed !== undefined && currentState(oldObject, closures) === 'closed';
+  return closed !== undefined && currentState(old, closures) === 'closed';
 }
 
 /**
  * Reverts, denies or allows a write behind closed Gates: no governed field changes, except for a bypassing deployment.
  */
-function revertOrDeny(write: FluxWrite & { oldObject: FluxObject; closed: ClosedGates }): WriteOutcome {
-  const { oldObject, closed, bypass } = write;
+function revertOrDeny(write: FluxWrite & { old: FluxObject; closed: ClosedGates }): WriteOutcome {
+  const { old, closed, bypass } = write;
   const begins = beginsHold(write);
-  const object = begins ? withStoredFields(write.object, oldObject) : write.object;
+  const object = begins ? withStoredFields(write.object, old) : write.object;
   const outcome = decideBehindClosedGate({ ...write, object, beginsHold: begins });
   if (outcome.is === 'denied') {
-    const text = `${subjectOf(oldObject)} cannot be changed (${outcome.paths})`;
-    const [field] = changedFields(object, oldObject);
+    const text = `${subjectOf(old)} cannot be changed (${outcome.paths})`;
+    const [field] = changedFields(object, old);
     const todo = field
-      ? managedFieldTodo(oldObject, field, readManagedField(object, field))
+      ? managedFieldTodo(old, field, readManagedField(object, field))
       : { text: bypassText(bypass, 'write', closed) };
     return { denial: { reason: 'gate_closed', text, closed, todo }, warnings: [] };
   }
   const kept = [DEPLOYED, ARTIFACT, AWAITS_ARTIFACT].reduce(
-    (result, key) => annotate(result, key, oldObject.metadata.annotations?.[key]),
+    (result, key) => annotate(result, key, old.metadata.annotations?.[key]),
     outcome.object,
   );
   const stored = withBypassingFields(kept, write);
@@ -270,25 +266,25 @@ function revertOrDeny(write: FluxWrite & { oldObject: FluxObject; closed: Closed
  * Whether the write is a decorator's that suspends the object. Only another webhook can change the spec in it, and that
  * is stored, but for managed fields: with a denial the object would stay running.
  */
-function beginsHold({ oldObject, context, isByDecorator }: FluxWrite & { oldObject: FluxObject }): boolean {
-  if (!isByDecorator || isSuspendedByUs(oldObject) || oldObject.metadata.deletionTimestamp) return false;
-  const { closures } = evaluateObjectGates(oldObject, context);
-  const isBypassed = currentState(oldObject, closures) === 'bypassed';
-  return closures.length > 0 && !isBypassed && bypassingRollouts(oldObject, closures, context).size === 0;
+function beginsHold({ old, context, isByDecorator }: FluxWrite & { old: FluxObject }): boolean {
+  if (!isByDecorator || isSuspendedByUs(old) || old.metadata.deletionTimestamp) return false;
+  const { closures } = evaluateObjectGates(old, context);
+  const isBypassed = currentState(old, closures) === 'bypassed';
+  return closures.length > 0 && !isBypassed && bypassingRollouts(old, closures, context).size === 0;
 }
 
 /** The object with its managed fields as they are stored. */
-function withStoredFields(object: FluxObject, oldObject: FluxObject): FluxObject {
+function withStoredFields(object: FluxObject, old: FluxObject): FluxObject {
   return writeManagedFields(
     object,
-    changedFields(object, oldObject).map((field) => [field, readManagedField(oldObject, field)]),
+    changedFields(object, old).map((field) => [field, readManagedField(old, field)]),
   );
 }
 
 /** The managed fields of the stored object to which the write gives other values. */
-function changedFields(object: FluxObject, oldObject: FluxObject): ManagedField[] {
-  return managedFieldsOf(oldObject).fields.filter(
-    (field) => readManagedField(object, field) !== readManagedField(oldObject, field),
+function changedFields(object: FluxObject, old: FluxObject): ManagedField[] {
+  return managedFieldsOf(old).fields.filter(
+    (field) => readManagedField(object, field) !== readManagedField(old, field),
   );
 }
 
@@ -296,17 +292,17 @@ function changedFields(object: FluxObject, oldObject: FluxObject): ManagedField[
  * The held object with the managed fields of a deployment that bypasses the Gates. The fields stay if the write changes
  * their annotations or the source.
  */
-function withBypassingFields(kept: FluxObject, write: FluxWrite & { oldObject: FluxObject }): FluxObject {
-  const { object, oldObject, context } = write;
+function withBypassingFields(kept: FluxObject, write: FluxWrite & { old: FluxObject }): FluxObject {
+  const { object, old, context } = write;
   // The object as it will be stored: a Gate that begins to select it in this very write counts too.
   const { closures } = evaluateObjectGates(kept, context);
-  const bypassing = bypassingRollouts(oldObject, closures, context);
+  const bypassing = bypassingRollouts(old, closures, context);
   const hasSameFields =
-    sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&
-    sameJson(managedFieldsOf(object).fields, managedFieldsOf(oldObject).fields);
+    sameJson(object.spec?.sourceRef, old.spec?.sourceRef) &&
+    sameJson(managedFieldsOf(object).fields, managedFieldsOf(old).fields);
   if (bypassing.size === 0 || !hasSameFields) return kept;
   const withGitValues = writeManagedFields(kept, valuesFromGit(object, bypassing));
-  return setManagedFields({ ...context, object: withGitValues, oldObject, rollouts: bypassing }).object;
+  return setManagedFields({ ...context, object: withGitValues, old, rollouts: bypassing }).object;
 }
 
 /** The fields that Git sets in this write to the version of a deployment that bypasses the Gates. */
@@ -322,8 +318,8 @@ function valuesFromGit(object: FluxObject, bypassing: ReadonlyMap<string, Rollou
  * The object with the managed fields of its Rollouts, or the denial of an edit. Used if all Gates are open, a bypass is
  * granted, or the object is new: a new object behind a closed Gate is created suspended.
  */
-function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
-  const outcome = setManagedFields({ ...context, object, oldObject });
+function manageFields({ object, old, context }: FluxWrite): WriteOutcome {
+  const outcome = setManagedFields({ ...context, object, old });
   const { denials, warnings } = outcome;
   if (denials.length > 0) {
     const text = `${subjectOf(object)}: ${denials.map((each) => each.text).join(' ')}`;

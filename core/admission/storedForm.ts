@@ -79,10 +79,9 @@ const RULES = new Map(
 );
 
 /** The object with the stored form of each field whose meaning is unchanged; the same object if no form differs. */
-export function withStoredForm(object: FluxObject, oldObject: FluxObject): FluxObject {
+export function withStoredForm(object: FluxObject, old: FluxObject): FluxObject {
   let spec: unknown = object.spec;
-  for (const { keys, isSame } of RULES.get(object.kind) ?? [])
-    spec = withStoredValue(spec, oldObject.spec, keys, isSame);
+  for (const { keys, isSame } of RULES.get(object.kind) ?? []) spec = withStoredValue(spec, old.spec, keys, isSame);
   return spec === object.spec ? object : { ...object, spec: spec as NonNullable<FluxObject['spec']> };
 }
 

@@ -33,14 +33,14 @@ import type { FluxWrite } from './fluxWrite.ts';
 
 /** The denial of a write that another webhook has changed; undefined if none has. */
 export function verifyWrite(write: FluxWrite): Denial | undefined {
-  const { object, oldObject, context, closed } = write;
-  const closures = oldObject ? evaluateObjectGates(oldObject, context).closures : [];
-  const bypassing = bypassingRollouts(oldObject, closures, context);
+  const { object, old, context, closed } = write;
+  const closures = old ? evaluateObjectGates(old, context).closures : [];
+  const bypassing = bypassingRollouts(old, closures, context);
   const changed = verifySuspended(object) ?? verifyState(write) ?? verifyBehindClosedGate(write, bypassing);
   if (changed) return changed;
   // Behind a closed Gate a managed field keeps its value, even if its Rollout has deployed another, unless that
   // deployment bypasses the Gate.
-  const problems = verifyManagedFields(object, oldObject, closed ? bypassing : context.rollouts, context.now);
+  const problems = verifyManagedFields(object, old, closed ? bypassing : context.rollouts, context.now);
   if (problems.length === 0) return undefined;
   const text = `${subjectOf(object)}: ${problems.map((each) => each.text).join('. ')}.`;
   return { reason: 'overwritten', text, todo: { text: [...new Set(problems.map(({ todo }) => todo))].join(' ') } };
@@ -59,10 +59,10 @@ function verifySuspended(object: FluxObject): Denial | undefined {
  * object has none, or is open although it names a closed Gate that the stored one didn't, another webhook has removed
  * the state, or has named the Gate later.
  */
-function verifyState({ object, oldObject, context, closed: known }: FluxWrite): Denial | undefined {
+function verifyState({ object, old, context, closed: known }: FluxWrite): Denial | undefined {
   const isStateless = object.metadata.annotations?.[GATE_STATE] === undefined;
   if (object.metadata.deletionTimestamp || !(isStateless || readState(object)?.is === 'open')) return undefined;
-  const seen = new Set(oldObject && !isStateless ? closuresOf(known) : []);
+  const seen = new Set(old && !isStateless ? closuresOf(known) : []);
   const closed = closedWhere(evaluateObjectGates(object, context).closed, (closure) => !seen.has(closure));
   if (!closed) return undefined;
   const cause = 'made it require a closed Gate too late';
@@ -77,28 +77,26 @@ const CALL_BEFORE =
   "Rename that webhook's configuration, so that its name is alphabetically before 'rollout-hooks': it is then called first.";
 
 function verifyBehindClosedGate(
-  { object, oldObject, user, isByDecorator, bypass, context, closed }: FluxWrite,
+  { object, old, user, isByDecorator, bypass, context, closed }: FluxWrite,
   bypassing: ReadonlyMap<string, Rollout>,
 ): Denial | undefined {
   const state = readState(object)?.is;
   // In any other state the Gate has closed between the two calls of this request, and the write counts as earlier.
   if (state !== 'closed' && state !== 'bypassed' && state !== 'bypassing') return undefined;
-  if (!oldObject || isSystemDeleter(user) || bypass?.granted || !closed) return undefined;
-  const bypassed = managedFieldsOf(oldObject).fields.filter(
-    (field) => state === 'bypassing' || bypassing.has(field.rollout),
-  );
+  if (!old || isSystemDeleter(user) || bypass?.granted || !closed) return undefined;
+  const bypassed = managedFieldsOf(old).fields.filter((field) => state === 'bypassing' || bypassing.has(field.rollout));
   const paths = bypassed.flatMap((field) => [
     fieldPath(field).join('.'),
-    ...strongerRefs(oldObject, field).map((ref) => `spec.ref.${ref}`),
+    ...strongerRefs(old, field).map((ref) => `spec.ref.${ref}`),
   ]);
   const ours = new Set(['spec.suspend', ...paths]);
   // See `beginsHold` in fluxWrite.ts.
-  const beginsHold = isByDecorator && state === 'closed' && !isSuspendedByUs(oldObject);
+  const beginsHold = isByDecorator && state === 'closed' && !isSuspendedByUs(old);
   const foreign = new FewPaths();
-  governedChanges(object, oldObject, ({ path }) => {
+  governedChanges(object, old, ({ path }) => {
     if (!ours.has(path.join('.')) && !(beginsHold && path[0] === 'spec')) foreign.add(path);
   });
-  if (escapesSelection(object, oldObject, context)) foreign.add(['metadata', 'labels']);
+  if (escapesSelection(object, old, context)) foreign.add(['metadata', 'labels']);
   if (foreign.count === 0) return undefined;
   return { reason: 'overwritten', text: changedText(object, foreign.text), closed, todo: { text: exclude('object') } };
 }
@@ -129,22 +127,20 @@ export function agreesWithDeployed(object: FluxObject): boolean {
 /** The problem of each managed field whose value another webhook has set, and what to do. */
 function verifyManagedFields(
   object: FluxObject,
-  oldObject: FluxObject | undefined,
+  old: FluxObject | undefined,
   rollouts: ReadonlyMap<string, Rollout>,
   now: EpochMs,
 ): { text: string; todo: string }[] {
-  const [deployments, stored] = [object, oldObject].map((each) => each && deploymentsOn(each));
+  const [deployments, stored] = [object, old].map((each) => each && deploymentsOn(each));
   const byGit = setByGit(object.metadata.annotations?.[DEPLOYED]);
   const isAtomic = object.metadata.annotations?.[ARTIFACT] !== undefined;
-  const oldKeys = new Set(oldObject ? managedFieldsOf(oldObject).fields.map(fieldKey) : []);
+  const oldKeys = new Set(old ? managedFieldsOf(old).fields.map(fieldKey) : []);
   return managedFieldsOf(object).fields.flatMap((field) => {
     const rollout = rollouts.get(field.rollout);
     const value = readManagedField(object, field);
     const carried = deployments?.get(field.rollout);
     const isStored =
-      oldObject !== undefined &&
-      value === readManagedField(oldObject, field) &&
-      sameJson(carried, stored?.get(field.rollout));
+      old !== undefined && value === readManagedField(old, field) && sameJson(carried, stored?.get(field.rollout));
     const isByGit = isSetByGit(rollout) || byGit.has(field.rollout);
     const found: FoundField = {
       value,
@@ -152,7 +148,7 @@ function verifyManagedFields(
       rollout,
       head: deploymentOf(rollout),
       isStored,
-      isUnfetched: oldObject !== undefined && carried === undefined && !stored?.has(field.rollout),
+      isUnfetched: old !== undefined && carried === undefined && !stored?.has(field.rollout),
       isByGit,
       isAtomic,
       now,
@@ -247,9 +243,9 @@ function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undef
  * @param closed includes the closed Gates of its Rollouts, which the object could evade by being deleted and created
  * again
  */
-export function deletionDenial(oldObject: FluxObject, closed: ClosedGates | undefined): Denial | undefined {
-  const subject = subjectOf(oldObject);
-  const { [SUSPENDED]: suspended, [AWAITS_ARTIFACT]: awaits } = oldObject.metadata.annotations ?? {};
+export function deletionDenial(old: FluxObject, closed: ClosedGates | undefined): Denial | undefined {
+  const subject = subjectOf(old);
+  const { [SUSPENDED]: suspended, [AWAITS_ARTIFACT]: awaits } = old.metadata.annotations ?? {};
   if (closed) return { reason: 'gate_closed', text: `${subject} cannot be deleted`, closed };
   if (suspended === undefined) return undefined;
   if (awaits !== undefined) {
@@ -262,7 +258,7 @@ export function deletionDenial(oldObject: FluxObject, closed: ClosedGates | unde
         'then resumed with its present version.',
     };
   }
-  const applier = applierOf(oldObject);
+  const applier = applierOf(old);
   const end = applier ? ` when Kustomization '${refKey(applier)}' has applied everything again` : ' within seconds';
   return {
     reason: 'gate_closed',

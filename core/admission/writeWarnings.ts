@@ -21,7 +21,7 @@ import { gatesInAnnotation, type ObjectGates } from '../objectGates/objectGates.
 /** The part of a `FluxWrite` that the Warnings are about. */
 interface AllowedWrite {
   object: FluxObject;
-  oldObject?: FluxObject | undefined;
+  old?: FluxObject | undefined;
   context: RefRules;
   bypass?: Bypass | undefined;
 }
@@ -49,8 +49,8 @@ export function isUnknownAnnotation(key: string): boolean {
   return isOurs && !KNOWN_ANNOTATIONS.has(key) && !SUBSTITUTE_FROM.test(key);
 }
 
-function unknownAnnotationWarnings({ object, oldObject }: AllowedWrite): string[] {
-  const before = oldObject?.metadata.annotations ?? {};
+function unknownAnnotationWarnings({ object, old }: AllowedWrite): string[] {
+  const before = old?.metadata.annotations ?? {};
   const keys = Object.keys(object.metadata.annotations ?? {});
   return keys
     .filter((key) => before[key] === undefined && isUnknownAnnotation(key))
@@ -59,8 +59,8 @@ function unknownAnnotationWarnings({ object, oldObject }: AllowedWrite): string[
 }
 
 /** Warnings about references that the write breaks, or with which it exceeds a limit; for a new object, about each. */
-function referenceWarnings({ oldObject, context }: AllowedWrite, { problems, limit }: ObjectGates): string[] {
-  const known = oldObject && gatesInAnnotation(oldObject, context);
+function referenceWarnings({ old, context }: AllowedWrite, { problems, limit }: ObjectGates): string[] {
+  const known = old && gatesInAnnotation(old, context);
   const isNew = limit && !known?.tooMany;
   return [...(isNew ? [`held: ${LIMIT_TEXTS[limit]}`] : []), ...newProblems(problems, known?.problems)];
 }
@@ -69,10 +69,10 @@ function referenceWarnings({ oldObject, context }: AllowedWrite, { problems, lim
  * The Warning about a Gate on an OCI HelmRepository. It holds nothing: Flux doesn't reconcile such an object, and the
  * objects that use it fetch the charts.
  */
-function idleSourceWarning({ object, oldObject }: AllowedWrite, gates: ObjectGates): string[] {
+function idleSourceWarning({ object, old }: AllowedWrite, gates: ObjectGates): string[] {
   const isIdle = (each: FluxObject | undefined) => each?.kind === 'HelmRepository' && each.spec?.type === 'oci';
   const gatesAnnotation = (each: FluxObject | undefined) => each?.metadata.annotations?.[REQUIRED_GATES];
-  const isNew = !isIdle(oldObject) || gatesAnnotation(object) !== gatesAnnotation(oldObject);
+  const isNew = !isIdle(old) || gatesAnnotation(object) !== gatesAnnotation(old);
   const isGated = gates.all.length > 0 || gates.closures.length > 0;
   if (!isGated || !isIdle(object) || !isNew) return [];
   return [
@@ -86,15 +86,15 @@ function idleSourceWarning({ object, oldObject }: AllowedWrite, gates: ObjectGat
  */
 function suspendedWarning(
   { kind, metadata }: FluxObject,
-  { object, oldObject, bypass }: AllowedWrite,
+  { object, old, bypass }: AllowedWrite,
   gates: ObjectGates,
 ): string[] {
   if (gates.closures.length === 0 || metadata.annotations?.[SUSPENDED] === undefined) return [];
-  if (oldObject && bypass?.granted)
+  if (old && bypass?.granted)
     return ['stored, but still suspended: to let Flux act on it, also set spec.suspend to false'];
-  if (oldObject) {
+  if (old) {
     // Behind a closed Gate the write would have been denied.
-    const isResumed = oldObject.spec?.suspend === true && object.spec?.suspend !== true;
+    const isResumed = old.spec?.suspend === true && object.spec?.suspend !== true;
     return isResumed && gates.problems.length > 0
       ? ['still suspended: a reference in gate.fluxcd.io/gates names no Gate; correct or remove it']
       : [];
@@ -105,8 +105,8 @@ function suspendedWarning(
 }
 
 /** The Warning for a user who resumes an object whose version is being fetched: it is resumed automatically. */
-function awaitsWarning({ metadata, spec }: FluxObject, { object, oldObject }: AllowedWrite): string[] {
+function awaitsWarning({ metadata, spec }: FluxObject, { object, old }: AllowedWrite): string[] {
   const awaits = parseDeployments(metadata.annotations?.[AWAITS_ARTIFACT])[0];
-  if (!awaits || oldObject?.spec?.suspend !== true || object.spec?.suspend === spec?.suspend) return [];
+  if (!awaits || old?.spec?.suspend !== true || object.spec?.suspend === spec?.suspend) return [];
   return [`stays suspended until its source has fetched ${deploymentText(awaits)}; it is then resumed automatically`];
 }

@@ -31,9 +31,9 @@ export interface ContinueRequest extends RecordedRequest {
 }
 
 /** The problem of a `continue` that names no version. Versions are `<tag>`, or `<image>:<tag>` as in the status. */
-export function continueProblem({ metadata }: Budget, before: Budget | undefined): FieldProblem | undefined {
+export function continueProblem({ metadata }: Budget, old: Budget | undefined): FieldProblem | undefined {
   const value = metadata.annotations?.[CONTINUE];
-  if (!value || value === before?.metadata.annotations?.[CONTINUE]) return undefined;
+  if (!value || value === old?.metadata.annotations?.[CONTINUE]) return undefined;
   const colon = value.lastIndexOf(':');
   const isVersion = isImage(value.slice(0, colon + 1)) && isLegalTag(value.slice(colon + 1));
   if (isVersion && value.length <= MAX_VERSION) return undefined;
@@ -65,14 +65,14 @@ export function isUsed(budget: Budget): boolean {
 /** The budget with a record of the write's request, if it is new. A record that a client writes doesn't count. */
 export function recordContinue(
   budget: Budget,
-  before: Budget | undefined,
+  old: Budget | undefined,
   request: Pick<AdmissionRequest, 'uid' | 'userInfo'>,
   now: EpochMs,
 ): Budget {
   const requested = budget.metadata.annotations?.[CONTINUE];
   if (requested === undefined) return annotate(budget, CONTINUE_REQUEST, undefined);
-  if (requested === before?.metadata.annotations?.[CONTINUE]) {
-    return annotate(budget, CONTINUE_REQUEST, before.metadata.annotations[CONTINUE_REQUEST]);
+  if (requested === old?.metadata.annotations?.[CONTINUE]) {
+    return annotate(budget, CONTINUE_REQUEST, old.metadata.annotations[CONTINUE_REQUEST]);
   }
   return annotate(budget, CONTINUE_REQUEST, JSON.stringify(storedEntry(newRequest(request, now))));
 }

@@ -21,28 +21,28 @@ export interface GrantedBypass {
 export type Bypass = GrantedBypass | { granted: false; why: string };
 
 /** The reason that is new in this write; undefined if there is none. */
-export function freshReason(object: AnyObject, oldObject: AnyObject | undefined): string | undefined {
+export function freshReason(object: AnyObject, old: AnyObject | undefined): string | undefined {
   const reason = bypassReason(object);
-  return oldObject && reason !== undefined && reason !== bypassReason(oldObject) ? reason : undefined;
+  return old && reason !== undefined && reason !== bypassReason(old) ? reason : undefined;
 }
 
 /** Whether the write only repeats the stored reason, which bypasses nothing a second time. */
-export function repeatsReason(object: AnyObject, oldObject: AnyObject | undefined): boolean {
+export function repeatsReason(object: AnyObject, old: AnyObject | undefined): boolean {
   const reason = bypassReason(object);
-  return oldObject !== undefined && reason !== undefined && reason === bypassReason(oldObject);
+  return old !== undefined && reason !== undefined && reason === bypassReason(old);
 }
 
 /** The reason that the user gave on the stored object within the last minutes; undefined if there is none. */
-export function recentReason(oldObject: AnyObject, user: string, now: EpochMs): string | undefined {
-  const given = givenReason(oldObject);
+export function recentReason(old: AnyObject, user: string, now: EpochMs): string | undefined {
+  const given = givenReason(old);
   return given?.by === user && now - given.at <= COUNTS_FOR_MS && now >= given.at - 1000 ? given.reason : undefined;
 }
 
 /** The reason on the stored object, with its author and time. */
-export function givenReason(oldObject: AnyObject): { by: string; at: EpochMs; reason: string } | undefined {
-  const [, time, by] = /^(\S+) (.*)$/s.exec(oldObject.metadata.annotations?.[BYPASSED_BY] ?? '') ?? [];
+export function givenReason(old: AnyObject): { by: string; at: EpochMs; reason: string } | undefined {
+  const [, time, by] = /^(\S+) (.*)$/s.exec(old.metadata.annotations?.[BYPASSED_BY] ?? '') ?? [];
   const at = parseTime(time);
-  const reason = bypassReason(oldObject);
+  const reason = bypassReason(old);
   return at === undefined || by === undefined || reason === undefined ? undefined : { by, at, reason };
 }
 
@@ -54,16 +54,16 @@ export function givenReason(oldObject: AnyObject): { by: string; at: EpochMs; re
  */
 export function recordReason<T extends AnyObject>(
   object: T,
-  oldObject: AnyObject | undefined,
+  old: AnyObject | undefined,
   user: string,
   now: EpochMs,
   granted: boolean,
 ): T {
-  const before = oldObject?.metadata.annotations?.[BYPASSED_BY];
-  const isSameReason = oldObject !== undefined && bypassReason(object) === bypassReason(oldObject);
+  const before = old?.metadata.annotations?.[BYPASSED_BY];
+  const isSameReason = old !== undefined && bypassReason(object) === bypassReason(old);
   if (isSameReason) return annotate(object, BYPASSED_BY, before);
-  const isNew = granted && freshReason(object, oldObject) !== undefined;
-  return annotate(object, BYPASSED_BY, isNew ? `${formatTime(now)} ${user}` : oldObject && endedRecord(oldObject));
+  const isNew = granted && freshReason(object, old) !== undefined;
+  return annotate(object, BYPASSED_BY, isNew ? `${formatTime(now)} ${user}` : old && endedRecord(old));
 }
 
 const MAX_ENDED_REASON_CHARACTERS = 256;

@@ -6,8 +6,8 @@ type Owned = Pick<KubeObject, 'metadata'>;
  * Whether an object has a new owner reference. The garbage collector deletes an object whose owner is deleted or never
  * existed; it looks for the owner by group, kind and name as well as by uid. Without a reference nothing is deleted.
  */
-export function gainsOwner({ metadata }: Owned, before: Owned): boolean {
-  const known = new Set(before.metadata.ownerReferences?.map(ownerKey));
+export function gainsOwner({ metadata }: Owned, old: Owned): boolean {
+  const known = new Set(old.metadata.ownerReferences?.map(ownerKey));
   return (metadata.ownerReferences ?? []).some((reference) => !known.has(ownerKey(reference)));
 }
 

@@ -20,9 +20,9 @@ export interface Writers {
   repeated(value: unknown): boolean;
 }
 
-/** The owners of an object's root. `oldObject` is absent on CREATE. */
-export function writersOf(object: AnyObject, oldObject: AnyObject | undefined): Writers {
-  return writers(ownersOf(mainEntries(object)), lastApplied(oldObject), lastApplied(object));
+/** The owners of an object's root. `old` is absent on CREATE. */
+export function writersOf(object: AnyObject, old: AnyObject | undefined): Writers {
+  return writers(ownersOf(mainEntries(object)), lastApplied(old), lastApplied(object));
 }
 
 function writers(owners: Owners, before: unknown, after: unknown): Writers {

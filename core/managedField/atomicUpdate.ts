@@ -91,18 +91,18 @@ const REQUEST_PREFIX = 'rollout-hooks/';
 /** The object with our annotations of an atomic update; without them if there is none. */
 export function withArtifact(
   object: FluxObject,
-  oldObject: FluxObject | undefined,
+  old: FluxObject | undefined,
   source: FluxObject | undefined,
   atomic: AtomicUpdate | undefined,
 ): FluxObject {
   if (!atomic) return annotateAll(object, { [ARTIFACT]: undefined, [AWAITS_ARTIFACT]: undefined });
-  const before = oldObject ? oldObject.metadata.annotations?.[ARTIFACT] : atomic.head?.version;
+  const before = old ? old.metadata.annotations?.[ARTIFACT] : atomic.head?.version;
   const next = annotateAll(object, {
     [ARTIFACT]: atomic.artifact ?? before ?? artifactBefore(source),
     [AWAITS_ARTIFACT]: atomic.awaits && formatDeployments([atomic.awaits]),
   });
-  if (!oldObject) return next;
-  const request = mustBeReadBeforeActing(next, oldObject) ? reconcileRequestOf(oldObject) : unhandledRequest(oldObject);
+  if (!old) return next;
+  const request = mustBeReadBeforeActing(next, old) ? reconcileRequestOf(old) : unhandledRequest(old);
   return request === undefined ? next : annotate(next, RECONCILE_REQUESTED_AT, request);
 }
 
@@ -110,8 +110,8 @@ export function withArtifact(
  * Whether kustomize-controller must read this write before it acts: the write suspends for a version, or changes the
  * allowed artifact without an earlier suspension.
  */
-function mustBeReadBeforeActing(object: FluxObject, oldObject: FluxObject): boolean {
-  const [now, before] = [object.metadata.annotations ?? {}, oldObject.metadata.annotations ?? {}];
+function mustBeReadBeforeActing(object: FluxObject, old: FluxObject): boolean {
+  const [now, before] = [object.metadata.annotations ?? {}, old.metadata.annotations ?? {}];
   if (now[AWAITS_ARTIFACT] !== undefined) return now[AWAITS_ARTIFACT] !== before[AWAITS_ARTIFACT];
   return before[ARTIFACT] !== undefined && now[ARTIFACT] !== before[ARTIFACT] && before[AWAITS_ARTIFACT] === undefined;
 }

@@ -96,10 +96,10 @@ export function fieldPath(field: ManagedField): string[] {
  * A deletion (`object` is undefined) unbinds it from all of them, because it could be created again without them. So
  * does an owner reference that it gets, with which the garbage collector may delete it.
  */
-export function unboundRollouts(object: FluxObject | undefined, oldObject: FluxObject): string[] {
-  const stays = object && !gainsOwner(object, oldObject);
+export function unboundRollouts(object: FluxObject | undefined, old: FluxObject): string[] {
+  const stays = object && !gainsOwner(object, old);
   const kept = new Set(stays ? boundKeysOf(object).map(({ key }) => key) : []);
-  const lost = boundKeysOf(oldObject).filter(({ key }) => !kept.has(key));
+  const lost = boundKeysOf(old).filter(({ key }) => !kept.has(key));
   return [...new Set(lost.map(({ rollout }) => rollout))];
 }
 

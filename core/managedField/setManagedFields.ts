@@ -47,7 +47,7 @@ interface ManagedFieldsWrite extends ManagedFieldInputs {
   /** The object as the writer wants it. */
   object: FluxObject;
   /** The object as stored; absent on CREATE. */
-  oldObject?: FluxObject | undefined;
+  old?: FluxObject | undefined;
 }
 
 interface ManagedFieldsOutcome {
@@ -92,9 +92,9 @@ interface FieldsContext extends ManagedFieldsWrite {
 
 /** The object with the values of its Rollouts' deployments, or the denials of the writer's values. */
 export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcome {
-  const { object: written, oldObject, source } = write;
+  const { object: written, old, source } = write;
   const { fields, problems } = managedFieldsOf(written);
-  const before = oldObject && managedFieldsOf(oldObject);
+  const before = old && managedFieldsOf(old);
   const context = contextOf(write, fields, before?.fields ?? []);
   const warnings = newProblems(problems, before?.problems);
   const denials: FieldDenial[] = [];
@@ -119,7 +119,7 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
   }
   const carried = deployments.size > 0 ? formatDeployments([...deployments.values()], byGit) : undefined;
   const marked = annotate(writeManagedFields(written, values), DEPLOYED, carried);
-  const object = source === 'unread' ? marked : withArtifact(marked, oldObject, source, context.atomic);
+  const object = source === 'unread' ? marked : withArtifact(marked, old, source, context.atomic);
   return { object, warnings: [...revertTexts, ...warnings], isReverted: revertTexts.length > 0, denials };
 }
 
@@ -128,22 +128,18 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
  * Rollouts, its source had fetched them at that time, and the write changes none of this. While such a source reads a
  * new spec it counts as not fetched, and with it the write would suspend the object.
  */
-export function needsNoSource(
-  object: FluxObject,
-  oldObject: FluxObject,
-  rollouts: ReadonlyMap<string, Rollout>,
-): boolean {
-  const deployments = deploymentsOn(oldObject);
-  const { fields } = managedFieldsOf(oldObject);
+export function needsNoSource(object: FluxObject, old: FluxObject, rollouts: ReadonlyMap<string, Rollout>): boolean {
+  const deployments = deploymentsOn(old);
+  const { fields } = managedFieldsOf(old);
   const hasStoredAnnotations = [ARTIFACT, AWAITS_ARTIFACT, DEPLOYED].every(
-    (key) => object.metadata.annotations?.[key] === oldObject.metadata.annotations?.[key],
+    (key) => object.metadata.annotations?.[key] === old.metadata.annotations?.[key],
   );
   return (
     hasStoredAnnotations &&
-    unhandledRequest(oldObject) === undefined &&
-    oldObject.metadata.annotations?.[ARTIFACT] !== undefined &&
-    oldObject.metadata.annotations?.[AWAITS_ARTIFACT] === undefined &&
-    sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&
+    unhandledRequest(old) === undefined &&
+    old.metadata.annotations?.[ARTIFACT] !== undefined &&
+    old.metadata.annotations?.[AWAITS_ARTIFACT] === undefined &&
+    sameJson(object.spec?.sourceRef, old.spec?.sourceRef) &&
     sameJson(managedFieldsOf(object).fields, fields) &&
     fields.every(({ rollout }) => {
       const head = deploymentOf(rollouts.get(rollout));
@@ -158,9 +154,9 @@ function contextOf(
   fields: readonly ManagedField[],
   before: readonly ManagedField[],
 ): FieldsContext {
-  const { object, oldObject, rollouts, source } = write;
+  const { object, old, rollouts, source } = write;
   const managed = new Set(before.map(fieldKey));
-  const stored = oldObject ?? object;
+  const stored = old ?? object;
   let writers: Writers | undefined;
   return {
     ...write,
@@ -170,7 +166,7 @@ function contextOf(
     deployments: deploymentsOn(stored),
     byGit: setByGit(stored.metadata.annotations?.[DEPLOYED]),
     isApply(field) {
-      writers ??= writersOf(object, oldObject);
+      writers ??= writersOf(object, old);
       return writersAt(fieldPath(field), writers).applied(readManagedField(object, field));
     },
   };
@@ -184,8 +180,7 @@ function decideField(field: ManagedField, context: FieldsContext): FieldDecision
   if (context.atomic?.rollout !== field.rollout) return setDeployed(field, deployed, context);
   // The version that the source has fetched, or else the version that the object got from the source before. On a new
   // object no older version runs that could be mixed.
-  const target =
-    context.atomic.fetched ?? (context.oldObject ? context.deployments.get(field.rollout) : context.atomic.head);
+  const target = context.atomic.fetched ?? (context.old ? context.deployments.get(field.rollout) : context.atomic.head);
   return target ? setDeployed(field, target, context) : stayUntilFetched(field, deployed, context);
 }
 
@@ -222,7 +217,7 @@ function setDeployed(field: ManagedField, deployed: DeploymentRef, context: Fiel
   const stays = `${shortName(field)} stays ${deployed.version}: ${cause}`;
   if (value === deployed.version) return decision;
   // The old value, or none: the Rollout has deployed this version since, and the writer did not change the field.
-  if (context.oldObject && value === readManagedField(context.oldObject, field)) return decision;
+  if (context.old && value === readManagedField(context.old, field)) return decision;
   if (value === undefined) return wasManaged ? { ...decision, revertText: stays } : decision;
   if (!wasManaged || context.isApply(field)) return { ...decision, revertText: stays };
   return { ...decision, denial: denialOf(field, deployed, value, context) };
@@ -231,13 +226,13 @@ function setDeployed(field: ManagedField, deployed: DeploymentRef, context: Fiel
 /** The decision while the source is fetching the first deployment: the value stays as it was. */
 function stayUntilFetched(field: ManagedField, deployed: DeploymentRef, context: FieldsContext): FieldDecision {
   const value = readManagedField(context.object, field);
-  const old = context.oldObject && readManagedField(context.oldObject, field);
-  if (value === old || !context.wasManaged(field)) return { value };
+  const oldValue = context.old && readManagedField(context.old, field);
+  if (value === oldValue || !context.wasManaged(field)) return { value };
   if (value !== undefined && !context.isApply(field))
     return { value, denial: denialOf(field, deployed, value, context) };
   const awaited = deploymentText(deployed);
-  const revertText = `${shortName(field)} stays ${old ?? 'unset'} until the object's source has fetched ${awaited}`;
-  return { value: old, revertText };
+  const revertText = `${shortName(field)} stays ${oldValue ?? 'unset'} until the object's source has fetched ${awaited}`;
+  return { value: oldValue, revertText };
 }
 
 /**
@@ -248,15 +243,15 @@ function keepStored(field: ManagedField, context: FieldsContext): FieldDecision 
   const value = readManagedField(context.object, field);
   const kept = context.deployments.get(field.rollout);
   // The object may come from a backup: its annotation counts if the object has that version.
-  if (!context.oldObject) return { value, deployment: kept?.version === value ? kept : undefined };
-  const old = readManagedField(context.oldObject, field);
-  if (!kept || value === old) return { value, deployment: kept };
+  if (!context.old) return { value, deployment: kept?.version === value ? kept : undefined };
+  const oldValue = readManagedField(context.old, field);
+  if (!kept || value === oldValue) return { value, deployment: kept };
   const why = context.rollouts.has(field.rollout) ? 'has deployed nothing yet' : 'does not exist';
-  if (value === undefined || (old !== undefined && context.isApply(field))) {
+  if (value === undefined || (oldValue !== undefined && context.isApply(field))) {
     return {
-      value: old,
+      value: oldValue,
       deployment: kept,
-      revertText: `${shortName(field)} stays ${old}: Rollout '${field.rollout}' ${why}`,
+      revertText: `${shortName(field)} stays ${oldValue}: Rollout '${field.rollout}' ${why}`,
     };
   }
   const warning = `${shortName(field)} is set to ${value}. Rollout '${field.rollout}' ${why}, so nothing keeps this value`;

@@ -134,11 +134,11 @@ function evaluateAll(required: RequiredByObject, gates: ReadonlyMap<string, Gate
 }
 
 /** Whether the write changes labels by which a closed Gate selects the object. */
-export function escapesSelection(object: FluxObject, oldObject: FluxObject, context: GateContext): boolean {
-  if (sameJson(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {})) return false;
+export function escapesSelection(object: FluxObject, old: FluxObject, context: GateContext): boolean {
+  if (sameJson(object.metadata.labels ?? {}, old.metadata.labels ?? {})) return false;
   const { selectingGates, gates, now } = context;
   if (selectingGates.isTruncated) return true;
-  const escaped = without(gatesSelecting(oldObject, selectingGates), gatesSelecting(object, selectingGates));
+  const escaped = without(gatesSelecting(old, selectingGates), gatesSelecting(object, selectingGates));
   return closedOf(evaluateGates(escaped, gates, now)) !== undefined;
 }
 
@@ -146,21 +146,21 @@ export function escapesSelection(object: FluxObject, oldObject: FluxObject, cont
  * The stored object, with the only changes that a write may make to an object beyond a limit. It may name fewer
  * Rollouts, and drop Gates if all dropped Gates are open.
  */
-export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, context: GateContext): FluxObject {
-  if (!requiredByObject(oldObject, context.selectingGates, context).limit) return oldObject;
-  let before = oldObject;
-  if (!gatesInAnnotation(object, context).tooMany && !dropsClosedGate(object, oldObject, context)) {
+export function withShrinkingEdits(object: FluxObject, old: FluxObject, context: GateContext): FluxObject {
+  if (!requiredByObject(old, context.selectingGates, context).limit) return old;
+  let before = old;
+  if (!gatesInAnnotation(object, context).tooMany && !dropsClosedGate(object, old, context)) {
     before = annotate(before, REQUIRED_GATES, object.metadata.annotations?.[REQUIRED_GATES]);
   }
-  return managedFieldsOf(oldObject).tooMany && !managedFieldsOf(object).tooMany ? withRollouts(before, object) : before;
+  return managedFieldsOf(old).tooMany && !managedFieldsOf(object).tooMany ? withRollouts(before, object) : before;
 }
 
 /**
  * Whether the write drops a closed Gate. The Gates of an object that names too many are unknown and count as open: its
  * author could have named fewer before any Gate closed.
  */
-function dropsClosedGate(object: FluxObject, oldObject: FluxObject, context: GateContext): boolean {
-  const dropped = without(gatesInAnnotation(oldObject, context).refs, gatesInAnnotation(object, context).refs);
+function dropsClosedGate(object: FluxObject, old: FluxObject, context: GateContext): boolean {
+  const dropped = without(gatesInAnnotation(old, context).refs, gatesInAnnotation(object, context).refs);
   return closedOf(evaluateGates(dropped, context.gates, context.now)) !== undefined;
 }
 

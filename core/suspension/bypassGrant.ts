@@ -122,12 +122,12 @@ export function hasEverReconciled({ status }: FluxObject): boolean {
  * never run.
  */
 export function bypassingRollouts(
-  oldObject: FluxObject | undefined,
+  old: FluxObject | undefined,
   closures: readonly string[],
   { rollouts, now }: { rollouts: ReadonlyMap<string, Rollout>; now: EpochMs },
 ): Map<string, Rollout> {
-  if (!oldObject || !hasEverReconciled(oldObject)) return new Map();
-  const bound = new Set(rolloutsOfObject(oldObject));
+  if (!old || !hasEverReconciled(old)) return new Map();
+  const bound = new Set(rolloutsOfObject(old));
   return new Map([...rollouts].filter(([name, rollout]) => bound.has(name) && grantCovers(rollout, closures, now)));
 }
 

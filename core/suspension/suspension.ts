@@ -42,7 +42,7 @@ interface SuspensionWrite {
   object: FluxObject;
   /** The object as the writer sent it. */
   sent: FluxObject;
-  oldObject: FluxObject | undefined;
+  old: FluxObject | undefined;
   /** The Gates that `object` requires. */
   gates: Pick<ObjectGates, 'all' | 'closures'>;
   fieldManager: string | undefined;
@@ -67,7 +67,7 @@ interface Suspension {
 
 /** The object with its suspension decided. */
 export function settleSuspension(write: SuspensionWrite): FluxObject {
-  const { suspend, suspendBefore, state } = decideSuspension(write, storedPrevious(write), readState(write.oldObject));
+  const { suspend, suspendBefore, state } = decideSuspension(write, storedPrevious(write), readState(write.old));
   return annotateAll(setSuspend(write.object, suspend), {
     [SUSPENDED]: suspendBefore,
     [GATE_STATE]: state && formatState(state),
@@ -85,12 +85,12 @@ function decideSuspension(
   suspendBefore: PreviousSuspend | undefined,
   state: ObjectState | undefined,
 ): Suspension {
-  const { object, oldObject, gates, now } = write;
+  const { object, old, gates, now } = write;
   const suspendAsWritten = object.spec?.suspend;
   // Suspending an object during its deletion would leave its workloads behind. Only the stored time counts: a write may
   // leave it out, and the API server keeps it.
-  if (oldObject?.metadata.deletionTimestamp && !isSuspendedByUs(oldObject))
-    return { suspend: suspendAsWritten, suspendBefore: parsePrevious(oldObject), state };
+  if (old?.metadata.deletionTimestamp && !isSuspendedByUs(old))
+    return { suspend: suspendAsWritten, suspendBefore: parsePrevious(old), state };
   if (gates.closures.length > 0) return behindClosedGate(write, suspendBefore, state);
 
   const open: ObjectState | undefined = gates.all.length > 0 ? { is: 'open' } : undefined;
@@ -100,7 +100,7 @@ function decideSuspension(
   if (awaitsArtifact(object)) return untilFetched(write, suspendBefore, wasHeld && applierOf(object) ? opening : open);
   if (suspendBefore === undefined) return { suspend: suspendAsWritten, state: open };
   // Suspended only for its artifact: no Gate held its spec, so no apply has to come first.
-  const needsNoApply = awaitsArtifact(oldObject) && !wasHeld;
+  const needsNoApply = awaitsArtifact(old) && !wasHeld;
   return !needsNoApply && waitsForApplier(write, opening.since)
     ? { suspend: suspendAsWritten, suspendBefore, state: opening }
     : { suspend: resumedValue(write, suspendBefore), state: open };
@@ -112,16 +112,16 @@ function untilFetched(
   suspendBefore: PreviousSuspend | undefined,
   state: ObjectState | undefined,
 ): Suspension {
-  const { object, sent, oldObject } = write;
+  const { object, sent, old } = write;
   if (suspendBefore === undefined) return { suspend: true, suspendBefore: previousFrom(object), state };
   // A value that a user sets meanwhile applies afterwards.
-  const isSetByWriter = oldObject !== undefined && changesSuspend(write);
+  const isSetByWriter = old !== undefined && changesSuspend(write);
   return { suspend: true, suspendBefore: isSetByWriter ? previousFrom(sent) : suspendBefore, state };
 }
 
 /** Whether the write ends the wait for the applier, as the decorator's write does. */
-export function endsOpening(sent: FluxObject, oldObject: FluxObject | undefined): boolean {
-  return readState(oldObject)?.is === 'opening' && readState(sent)?.is === 'open';
+export function endsOpening(sent: FluxObject, old: FluxObject | undefined): boolean {
+  return readState(old)?.is === 'opening' && readState(sent)?.is === 'open';
 }
 
 /**
@@ -132,13 +132,13 @@ function behindClosedGate(
   suspendBefore: PreviousSuspend | undefined,
   state: ObjectState | undefined,
 ): Suspension {
-  const { object, sent, oldObject, writerBypasses, deploymentBypasses } = write;
+  const { object, sent, old, writerBypasses, deploymentBypasses } = write;
   const { closures } = write.gates;
   const suspendAsWritten = object.spec?.suspend;
   const wantsSuspension = sent.spec?.suspend === true;
   if (writerBypasses && changesSuspend(write) && !wantsSuspension)
     return { suspend: suspendAsWritten, state: { is: 'bypassed', gates: closures } };
-  if (currentState(oldObject, closures) === 'bypassed' && !(writerBypasses && wantsSuspension))
+  if (currentState(old, closures) === 'bypassed' && !(writerBypasses && wantsSuspension))
     return { suspend: suspendAsWritten, state };
   const before = suspendBefore ?? previousFrom(object);
   if (!deploymentBypasses) return { suspend: true, suspendBefore: before, state: { is: 'closed', gates: closures } };
@@ -152,31 +152,31 @@ function behindClosedGate(
 
 /** Whether the object stays suspended until its applier's next apply, in which spec and resumption come together. */
 function waitsForApplier(write: SuspensionWrite, since: EpochMs): boolean {
-  const { object, sent, oldObject, fieldManager, applier, now } = write;
-  if (!oldObject || isApplyBy(fieldManager, sent) || changesSuspend(write) || !applierOf(object)) return false;
-  if (!endsOpening(sent, oldObject)) return true;
+  const { object, sent, old, fieldManager, applier, now } = write;
+  if (!old || isApplyBy(fieldManager, sent) || changesSuspend(write) || !applierOf(object)) return false;
+  if (!endsOpening(sent, old)) return true;
   const end = waitEnds(applierState(applier, objectKeyOf(object), since, now), since);
   return end === undefined || now < end;
 }
 
 /** The value of spec.suspend of an object that is resumed: the writer's if the write sets it, or else the previous. */
 function resumedValue(write: SuspensionWrite, suspendBefore: PreviousSuspend): boolean | undefined {
-  const { sent, oldObject, fieldManager } = write;
+  const { sent, old, fieldManager } = write;
   const isByApply = isApplyBy(fieldManager, sent, ['spec', 'suspend']);
-  const isByUser = oldObject && !isApplyBy(fieldManager, sent) && changesSuspend(write);
+  const isByUser = old && !isApplyBy(fieldManager, sent) && changesSuspend(write);
   return isByApply || isByUser ? sent.spec?.suspend : suspendValue(suspendBefore);
 }
 
-function changesSuspend({ sent, oldObject }: SuspensionWrite): boolean {
-  return sent.spec?.suspend !== oldObject?.spec?.suspend;
+function changesSuspend({ sent, old }: SuspensionWrite): boolean {
+  return sent.spec?.suspend !== old?.spec?.suspend;
 }
 
 /**
  * The stored previous value; on CREATE (a backup, say) it is in the new object. undefined if the object runs: for a
  * bypassing deployment, or because a client has resumed it without the webhook.
  */
-function storedPrevious({ object, oldObject = object }: SuspensionWrite): PreviousSuspend | undefined {
-  return oldObject.spec?.suspend === true ? parsePrevious(oldObject) : undefined;
+function storedPrevious({ object, old = object }: SuspensionWrite): PreviousSuspend | undefined {
+  return old.spec?.suspend === true ? parsePrevious(old) : undefined;
 }
 
 function previousFrom(object: FluxObject): PreviousSuspend {

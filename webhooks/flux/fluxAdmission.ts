@@ -33,7 +33,7 @@ import { readClosedGatesOfUnbound, readContext, readValidationContext } from './
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const versions = versionsOf<FluxObject>(request);
-  const { object, oldObject: stored } = versions;
+  const { object, old: stored } = versions;
   if (!object) return allowed();
   const isStoredVersion = isInStoredVersion(request);
   if (stored && (willConflict(object, stored) || (isStoredVersion && isOutOfScope(object, stored)))) return allowed();
@@ -42,7 +42,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   if (early) return deny(early, request, call);
 
   const write = await reviewedWrite(object, stored, await readContext(versions, request, call), request, call);
-  const { oldObject, context, closed, bypass } = write;
+  const { old, context, closed, bypass } = write;
   const fieldManager = fieldManagerOf(request);
   const isSync = fieldManager !== undefined && call.settings.syncFieldManagers.includes(fieldManager);
   const reasonCounts = bypass ? bypass.granted : await countsForDeletion(versions, request, call);
@@ -53,7 +53,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
     return deny(await withClosedGates(denial, deniedFields, context, call), request, call, warnings);
   }
   const holding = bypass?.granted ? undefined : closed;
-  const loss = holding && !isStoredVersion ? await lostFieldsDenial(oldObject!, holding, request, call) : undefined;
+  const loss = holding && !isStoredVersion ? await lostFieldsDenial(old!, holding, request, call) : undefined;
   if (loss) return deny(loss, request, call, warnings);
   const { object: decided, revertReason } = outcome;
   return withBypass({ allowed: true, object: decided, warnings, revertReason }, bypass, request, call);
@@ -68,10 +68,10 @@ async function reviewedWrite(
   call: WebhookCall,
 ): Promise<FluxWrite> {
   const { username: user } = request.userInfo;
-  const oldObject = stored && withShrinkingEdits(object, stored, context);
-  const closed = oldObject && closedGatesOfWrite(oldObject, context);
-  const bypass = await reviewBypass(closed, freshReason(object, oldObject), request, call);
-  return { object, oldObject, context, closed, user, isByDecorator: user === call.settings.metacontrollerUser, bypass };
+  const old = stored && withShrinkingEdits(object, stored, context);
+  const closed = old && closedGatesOfWrite(old, context);
+  const bypass = await reviewBypass(closed, freshReason(object, old), request, call);
+  return { object, old, context, closed, user, isByDecorator: user === call.settings.metacontrollerUser, bypass };
 }
 
 /** Whether the write is in the version that Flux stores. In another one it may drop fields that neither object has. */
@@ -110,7 +110,7 @@ async function withBypass(
  * @param closed the Gates that hold the object
  */
 async function lostFieldsDenial(
-  oldObject: FluxObject,
+  old: FluxObject,
   closed: ClosedGates,
   request: AdmissionRequest,
   call: WebhookCall,
@@ -119,14 +119,14 @@ async function lostFieldsDenial(
   const governed = governedKindOf(group, kind);
   if (governed === undefined) return undefined;
   const [current] = KINDS[governed].versions;
-  const stored = await call.cluster.get<FluxObject>({ ...resourceOf(KINDS[governed]), ...identityOf(oldObject) });
-  if (!stored || sameJson(stored.spec, oldObject.spec)) return undefined;
-  const lost = Object.keys(stored.spec ?? {}).filter((key) => !sameJson(stored.spec?.[key], oldObject.spec?.[key]));
+  const stored = await call.cluster.get<FluxObject>({ ...resourceOf(KINDS[governed]), ...identityOf(old) });
+  if (!stored || sameJson(stored.spec, old.spec)) return undefined;
+  const lost = Object.keys(stored.spec ?? {}).filter((key) => !sameJson(stored.spec?.[key], old.spec?.[key]));
   // The other version may only add a default.
   if (lost.length === 0) return undefined;
   return {
     reason: 'gate_closed',
-    text: `${subjectOf(oldObject)} cannot be written in ${group}/${version}, which drops or changes spec.${lost.join(', spec.')} (use ${group}/${current})`,
+    text: `${subjectOf(old)} cannot be written in ${group}/${version}, which drops or changes spec.${lost.join(', spec.')} (use ${group}/${current})`,
     closed,
   };
 }
@@ -172,7 +172,7 @@ async function heldSourceWarning(sync: FluxObject, { cluster }: WebhookCall): Pr
 /** Checks that no other webhook has changed what `mutateFlux` had decided: they have had their turn. */
 export async function validateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const versions = versionsOf<FluxObject>(request);
-  const { object, oldObject: stored } = versions;
+  const { object, old: stored } = versions;
   if (!object) return stored ? validateDelete(versions, stored, request, call) : allowed();
   if (stored && (willConflict(object, stored) || isOutOfScope(object, stored))) return allowed();
   const limit = limitDenial(object, stored, call.settings);
@@ -186,14 +186,14 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
 /** Denies the deletion while a closed Gate holds the object, unless the user gave a reason before. */
 async function validateDelete(
   versions: ObjectVersions<FluxObject>,
-  oldObject: FluxObject,
+  old: FluxObject,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
   if (isSystemDeleter(request.userInfo.username)) return allowed();
-  const closed = closedGatesOfWrite(oldObject, await readContext(versions, request, call));
-  const denial = deletionDenial(oldObject, closed);
-  return denial ? bypassOrDeny(oldObject, closed, denial, request, call) : allowed();
+  const closed = closedGatesOfWrite(old, await readContext(versions, request, call));
+  const denial = deletionDenial(old, closed);
+  return denial ? bypassOrDeny(old, closed, denial, request, call) : allowed();
 }
 
 /**
@@ -206,7 +206,7 @@ async function countsForDeletion(
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<boolean> {
-  const reason = versions.object && freshReason(versions.object, versions.oldObject);
+  const reason = versions.object && freshReason(versions.object, versions.old);
   if (reason === undefined) return false;
   const closed = await readClosedGatesOfUnbound({ ...versions, object: undefined }, call);
   return (await reviewBypass(closed, reason, request, call))?.granted ?? false;

@@ -50,8 +50,8 @@ async function readGatesOfWrite(
   { userInfo }: AdmissionRequest,
   call: WebhookCall,
 ): Promise<GateContext> {
-  const { object, oldObject } = versions;
-  const isMarked = oldObject && [object, oldObject].some((each) => readState(each)?.is === 'closed');
+  const { object, old } = versions;
+  const isMarked = old && [object, old].some((each) => readState(each)?.is === 'closed');
   if (isMarked && userInfo.username === call.settings.metacontrollerUser) {
     const recorded = await readGateContext(versions, false, call);
     if (holdsWrite(recorded, versions)) return recorded;
@@ -68,7 +68,7 @@ export async function readValidationContext(
   { userInfo }: AdmissionRequest,
   call: WebhookCall,
 ): Promise<WriteContext> {
-  const gates = await readGateContext(versions, !versions.oldObject, call);
+  const gates = await readGateContext(versions, !versions.old, call);
   const isByDecorator = userInfo.username === call.settings.metacontrollerUser;
   const needsNoRollouts = isByDecorator && versions.object && agreesWithDeployed(versions.object);
   const rollouts = needsNoRollouts || holdsWrite(gates, versions) ? new Map() : await readBoundRollouts(versions, call);
@@ -80,11 +80,11 @@ export async function readValidationContext(
  * Also the labels of its Namespace if a Gate that may select it selects by them.
  */
 async function readGateContext(
-  { object, oldObject, namespace }: ObjectVersions<FluxObject>,
+  { object, old, namespace }: ObjectVersions<FluxObject>,
   mustList: boolean,
   { cluster, settings, now }: WebhookCall,
 ): Promise<GateContext> {
-  const objects = [object, oldObject].filter((each) => each !== undefined);
+  const objects = [object, old].filter((each) => each !== undefined);
   const reads = gatesToRead(objects, settings, mustList);
   const [named, listed] = await Promise.all([
     readGates(reads.refs, cluster),
@@ -104,27 +104,27 @@ async function readGateContext(
  * The closed Gates of the Rollouts from which this write unbinds the object, including those of their other objects.
  */
 export async function readClosedGatesOfUnbound(
-  { object, oldObject, namespace }: ObjectVersions<FluxObject>,
+  { object, old, namespace }: ObjectVersions<FluxObject>,
   call: WebhookCall,
 ): Promise<ClosedGates | undefined> {
-  const unbound = await readNamedRollouts(oldObject ? unboundRollouts(object, oldObject) : [], namespace, call);
+  const unbound = await readNamedRollouts(old ? unboundRollouts(object, old) : [], namespace, call);
   return readClosedGatesOfRollouts([...unbound.values()], call);
 }
 
 /** The Rollouts to which the object is bound; none if it is deleted. */
 function readBoundRollouts(
-  { object, oldObject, namespace }: ObjectVersions<FluxObject>,
+  { object, old, namespace }: ObjectVersions<FluxObject>,
   call: WebhookCall,
 ): Promise<WriteContext['rollouts']> {
   // The Rollouts of both the old and the new object. Behind a closed Gate an apply can't remove the annotation that
   // names a Rollout, and that Rollout may be the one that bypasses the Gate.
-  const names = object ? [object, oldObject].flatMap((each) => (each ? rolloutsOfObject(each) : [])) : [];
+  const names = object ? [object, old].flatMap((each) => (each ? rolloutsOfObject(each) : [])) : [];
   return readNamedRollouts(names, namespace, call);
 }
 
 /** The object's source, if it is in the same namespace and the write depends on it. */
 async function readSource(
-  { object, oldObject, namespace }: ObjectVersions<FluxObject>,
+  { object, old, namespace }: ObjectVersions<FluxObject>,
   rollouts: WriteContext['rollouts'],
   { cluster }: WebhookCall,
 ): Promise<WriteContext['source']> {
@@ -132,16 +132,16 @@ async function readSource(
   // Of the sources of a Kustomization, only an OCIRepository has a managed field, and only one in the same namespace
   // counts.
   if (!object || ref?.kind !== 'OCIRepository' || ref.namespace !== namespace) return undefined;
-  if (oldObject && needsNoSource(object, oldObject, rollouts)) return 'unread';
+  if (old && needsNoSource(object, old, rollouts)) return 'unread';
   return cluster.get<FluxObject>({ ...resourceOf(KINDS.OCIRepository), namespace, name: ref.name });
 }
 
 /** The Kustomization that applies the object, if this write may end the wait for it. */
 async function readApplier(
-  { object, oldObject }: ObjectVersions<FluxObject>,
+  { object, old }: ObjectVersions<FluxObject>,
   { cluster }: WebhookCall,
 ): Promise<FluxObject | undefined> {
-  const applier = object && endsOpening(object, oldObject) ? applierOf(object) : undefined;
+  const applier = object && endsOpening(object, old) ? applierOf(object) : undefined;
   return applier && cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier });
 }
 

@@ -43,7 +43,7 @@ const SELECT_NAMESPACES = 'select-namespaces';
 export async function mutateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const { now } = call;
   const { username } = request.userInfo;
-  const { object: gate, oldObject: old } = versionsOf<Gate>(request);
+  const { object: gate, old } = versionsOf<Gate>(request);
   if (!gate) return allowed();
   const annotations = gate.metadata.annotations ?? {};
   const before = old?.metadata.annotations ?? {};
@@ -88,7 +88,7 @@ function closedBy(gate: Gate, now: EpochMs): ClosedGates | undefined {
 }
 
 export async function validateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
-  const { object: gate, oldObject: old } = versionsOf<Gate>(request);
+  const { object: gate, old } = versionsOf<Gate>(request);
   if (!gate) return old ? validateGateDelete(old, request, call) : allowed();
   const problems = newProblems(gateProblems(gate).map(problemText), old && gateProblems(old).map(problemText));
   if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);

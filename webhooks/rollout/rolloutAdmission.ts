@@ -33,21 +33,21 @@ import { rolloutWarnings } from './rolloutWarnings.ts';
  * for HealthChecks.
  */
 export const mutateRollout: AdmissionHandler = async (request, call) => {
-  const { object: sent, oldObject: before } = versionsOf<Rollout>(request);
+  const { object: sent, old } = versionsOf<Rollout>(request);
   if (!sent) return allowed();
-  const withOwnStatus = withStatus(sent, before?.status);
+  const withOwnStatus = withStatus(sent, old?.status);
   const bypassFor = sent.metadata.annotations?.[BYPASS_FOR];
-  const { rollout, cancelled } = withoutOlderForceDeploy(annotate(withOwnStatus, BYPASS_FOR, undefined), before);
+  const { rollout, cancelled } = withoutOlderForceDeploy(annotate(withOwnStatus, BYPASS_FOR, undefined), old);
   const user = request.userInfo.username;
   const requested = annotateAll(rollout, {
-    [REQUEST]: nextRequestRecord(rollout, before, request, call.now),
-    [PIN_RECORD]: nextPinRecord(rollout, before, user, call.now),
+    [REQUEST]: nextRequestRecord(rollout, old, request, call.now),
+    [PIN_RECORD]: nextPinRecord(rollout, old, user, call.now),
     [REASON]: undefined,
   });
-  const bypass = await bypassOf(requested, before, bypassFor, request, call);
+  const bypass = await bypassOf(requested, old, bypassFor, request, call);
   if (bypass.denial) return deny(bypass.denial, request, call);
   const granted = labelAll(annotate(requested, BYPASSED_GATES, bypass.grant), watchesLabel(requested));
-  const object = recordReason(granted, before, user, call.now, bypass.counts);
+  const object = recordReason(granted, old, user, call.now, bypass.counts);
   const warnings = [
     ...bypass.warnings,
     ...(cancelled === undefined ? [] : [`the new wantedVersion cancels the waiting force-deploy of ${cancelled}`]),
@@ -65,45 +65,45 @@ function withStatus(rollout: Rollout, status: Rollout['status']): Rollout {
   return { ...rest, ...(status && { status }) };
 }
 
-const isNewAnnotation = (rollout: Rollout, before: Rollout | undefined, annotation: string) =>
-  rollout.metadata.annotations?.[annotation] !== before?.metadata.annotations?.[annotation];
+const isNewAnnotation = (rollout: Rollout, old: Rollout | undefined, annotation: string) =>
+  rollout.metadata.annotations?.[annotation] !== old?.metadata.annotations?.[annotation];
 
-const changesWantedVersion = (rollout: Rollout, before: Rollout | undefined) =>
-  rollout.spec?.wantedVersion !== before?.spec?.wantedVersion;
+const changesWantedVersion = (rollout: Rollout, old: Rollout | undefined) =>
+  rollout.spec?.wantedVersion !== old?.spec?.wantedVersion;
 
 /**
  * The Rollout without a waiting force-deploy that this write replaces by a pinned version: the newer request counts.
  */
-function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { rollout: Rollout; cancelled?: string } {
-  const waiting = before && requestsOf(before).forceDeploy;
+function withoutOlderForceDeploy(sent: Rollout, old: Rollout | undefined): { rollout: Rollout; cancelled?: string } {
+  const waiting = old && requestsOf(old).forceDeploy;
   if (
     waiting === undefined ||
     !sent.spec?.wantedVersion ||
-    !changesWantedVersion(sent, before) ||
-    isNewAnnotation(sent, before, FORCE_DEPLOY)
+    !changesWantedVersion(sent, old) ||
+    isNewAnnotation(sent, old, FORCE_DEPLOY)
   )
     return { rollout: sent };
   const withdrawn = [FORCE_DEPLOY, DEPLOY_MESSAGE, DEPLOY_USER].filter(
-    (annotation) => !isNewAnnotation(sent, before, annotation),
+    (annotation) => !isNewAnnotation(sent, old, annotation),
   );
   const rollout = withdrawn.reduce<Rollout>((object, annotation) => annotate(object, annotation, undefined), sent);
   return { rollout, cancelled: waiting };
 }
 
 export const validateRollout: AdmissionHandler = async (request, call) => {
-  const { object: rollout, oldObject: before } = versionsOf<Rollout>(request);
-  if (!rollout) return before ? decideDeletion(before, request, call) : allowed();
-  const initial = before ? initialVersionProblem(rollout, before, call.settings.kuberikCompat) : undefined;
+  const { object: rollout, old } = versionsOf<Rollout>(request);
+  if (!rollout) return old ? decideDeletion(old, request, call) : allowed();
+  const initial = old ? initialVersionProblem(rollout, old, call.settings.kuberikCompat) : undefined;
   const problems = [
-    ...newProblems(problemsOf(rollout, call), before ? problemsOf(before, call) : []),
+    ...newProblems(problemsOf(rollout, call), old ? problemsOf(old, call) : []),
     ...(initial === undefined ? [] : [initial]),
   ];
-  const order = problems.length > 0 ? undefined : await checkOrder(rollout, before, call);
+  const order = problems.length > 0 ? undefined : await checkOrder(rollout, old, call);
   const wrong = order?.problem === undefined ? problems : [order.problem];
   if (wrong.length > 0) return denied('invalid', `${titleOf(rollout)} is not valid: ${wrong.join('; ')}`);
-  const evasion = before ? await decideEvasion(rollout, before, request, call) : allowed();
+  const evasion = old ? await decideEvasion(rollout, old, request, call) : allowed();
   if (!evasion.allowed) return evasion;
-  const warnings = [...(order?.warnings ?? []), ...(await rolloutWarnings(rollout, before, call))];
+  const warnings = [...(order?.warnings ?? []), ...(await rolloutWarnings(rollout, old, call))];
   return { ...evasion, warnings };
 };
 
@@ -121,8 +121,8 @@ interface Order {
 }
 
 /** The check of a new order. A stored one may stay: otherwise nothing else on the object could change. */
-async function checkOrder(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<Order> {
-  if (!rollout.spec?.after?.length || sameJson(rollout.spec.after, before?.spec?.after)) return { warnings: [] };
+async function checkOrder(rollout: Rollout, old: Rollout | undefined, call: WebhookCall): Promise<Order> {
+  if (!rollout.spec?.after?.length || sameJson(rollout.spec.after, old?.spec?.after)) return { warnings: [] };
   const { found, problem } = await readUpstream(rollout, call);
   if (problem) return { problem: `${problem.message}: no version would ever be deployed automatically`, warnings: [] };
   const known = new Set(found.map((upstream) => refKey(identityOf(upstream))));

@@ -39,18 +39,18 @@ interface RolloutBypass {
  */
 export async function bypassOf(
   rollout: Rollout,
-  before: Rollout | undefined,
+  old: Rollout | undefined,
   bypassFor: string | undefined,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<RolloutBypass> {
-  const reason = freshReason(rollout, before);
-  const unchanged = { grant: keptGrant(rollout, before), counts: false, warnings: [] };
-  if (!before || reason === undefined) return { ...unchanged, warnings: bypassFor === undefined ? [] : [NO_REASON] };
+  const reason = freshReason(rollout, old);
+  const unchanged = { grant: keptGrant(rollout, old), counts: false, warnings: [] };
+  if (!old || reason === undefined) return { ...unchanged, warnings: bypassFor === undefined ? [] : [NO_REASON] };
   const { username } = request.userInfo;
   const [closed, dropped] = await Promise.all([
     readClosedGatesOfRollouts([rollout], call),
-    readDroppedClosedGates(rollout, before, call),
+    readDroppedClosedGates(rollout, old, call),
   ]);
   const bypass = await reviewBypass(closed, reason, request, call);
   // A reason for Gates that the write drops counts without a version and without the right for the other Gates. The
@@ -67,14 +67,14 @@ export async function bypassOf(
     return { ...unchanged, denial: { reason: 'gate_closed', text, closed, todo } };
   }
   const bound = bindingsOfRollout(rollout, await listBindings([rollout], call.cluster));
-  const target = bypassTarget(rollout, before, username, bypassFor, bound);
+  const target = bypassTarget(rollout, old, username, bypassFor, bound);
   if (target.is === 'denied' && !drops) {
     const { text: why, commands } = target.why;
     const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates: ${why}.`;
     return { ...unchanged, denial: { reason: 'gate_closed', text, todo: { commands } } };
   }
   const deployment = target.is === 'deployment' ? target.deployment : undefined;
-  const stored = recordReason(rollout, before, username, call.now, true);
+  const stored = recordReason(rollout, old, username, call.now, true);
   const audit = await recordBypass(bypass, stored, request, call, deployment?.version);
   if (!deployment) return { ...unchanged, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
   const grant = formatBypassGrant({ ...deployment, grantedAt: call.now, closures: closuresOf(closed) });
@@ -93,11 +93,11 @@ const NO_REASON = `${BYPASS_FOR} has no effect without a new ${BYPASS_REASON} in
  * Flux removes kubectl's annotations from a Rollout that comes from Git. A grant in the write itself doesn't
  * count.
  */
-function keptGrant(rollout: Rollout, before: Rollout | undefined): string | undefined {
-  const old = before?.metadata.annotations;
-  const reason = old?.[BYPASS_REASON];
+function keptGrant(rollout: Rollout, old: Rollout | undefined): string | undefined {
+  const annotations = old?.metadata.annotations;
+  const reason = annotations?.[BYPASS_REASON];
   const hasReason = reason !== undefined && rollout.metadata.annotations?.[BYPASS_REASON] === reason;
-  return before && (hasReason || currentGrant(before)) ? old?.[BYPASSED_GATES] : undefined;
+  return old && (hasReason || currentGrant(old)) ? annotations?.[BYPASSED_GATES] : undefined;
 }
 
 // Warnings about newer sources: a Kustomization that runs also applies everything else that its source has fetched.

@@ -25,24 +25,24 @@ import { type AdmissionDecision, allowed } from '../response.ts';
  */
 export async function decideEvasion(
   rollout: Rollout,
-  before: Rollout,
+  old: Rollout,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
-  const release = gainsOwner(rollout, before) ? 'get an owner reference' : changeInGit(rollout, before);
+  const release = gainsOwner(rollout, old) ? 'get an owner reference' : changeInGit(rollout, old);
   if (release === undefined) {
-    const dropped = await readDroppedClosedGates(rollout, before, call);
+    const dropped = await readDroppedClosedGates(rollout, old, call);
     return decideBehind(dropped, rollout, 'stop requiring a closed Gate', request, call);
   }
   // All Gates that the Rollout required, including those that the write drops.
-  const closed = await readClosedGatesBeforeRemoval(before, call);
+  const closed = await readClosedGatesBeforeRemoval(old, call);
   return decideBehind(closed, rollout, `${release} while a Gate that it requires is closed`, request, call);
 }
 
-function changeInGit(rollout: Rollout, before: Rollout): string | undefined {
+function changeInGit(rollout: Rollout, old: Rollout): string | undefined {
   if (!isSetByGit(rollout)) return undefined;
-  if (!isSetByGit(before)) return 'have spec.writeBack added';
-  const isSamePolicy = sameJson(rollout.spec?.releasesImagePolicy, before.spec?.releasesImagePolicy);
+  if (!isSetByGit(old)) return 'have spec.writeBack added';
+  const isSamePolicy = sameJson(rollout.spec?.releasesImagePolicy, old.spec?.releasesImagePolicy);
   return isSamePolicy ? undefined : 'have spec.releasesImagePolicy changed with spec.writeBack set';
 }
 
@@ -64,29 +64,29 @@ export async function decideDeletion(
  */
 export async function decideAddedDeployment(
   rollout: Rollout,
-  before: Rollout,
+  old: Rollout,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
-  const adds = addsDeployment(rollout, before);
-  if (!adds && !revivesBypass(rollout, before, call.now)) return allowed();
-  const closed = await readClosedGatesOfRollouts([before], call);
+  const adds = addsDeployment(rollout, old);
+  if (!adds && !revivesBypass(rollout, old, call.now)) return allowed();
+  const closed = await readClosedGatesOfRollouts([old], call);
   const what = adds
     ? 'have a deployment added to status.history while a Gate that it requires is closed'
     : 'have its failed deployment bypass a closed Gate again';
-  return decideBehind(closed, before, what, request, call);
+  return decideBehind(closed, old, what, request, call);
 }
 
 /** Whether a write of the status adds a deployment: another id at the head, since stored deployments can't change. */
-function addsDeployment({ status }: Rollout, { status: before }: Rollout): boolean {
+function addsDeployment({ status }: Rollout, { status: old }: Rollout): boolean {
   const [head] = status?.history ?? [];
-  const [known] = before?.history ?? [];
+  const [known] = old?.history ?? [];
   return head !== undefined && (!known || head.id !== known.id);
 }
 
 /** Whether a write of the status reactivates the bypass of the newest deployment. */
-function revivesBypass(rollout: Rollout, before: Rollout, now: EpochMs): boolean {
-  const grant = currentGrant(before) ? undefined : currentGrant(rollout);
+function revivesBypass(rollout: Rollout, old: Rollout, now: EpochMs): boolean {
+  const grant = currentGrant(old) ? undefined : currentGrant(rollout);
   return grant !== undefined && now < grant.end;
 }
 

@@ -45,10 +45,10 @@ export const OUR_ENTRY_FIELDS = [
 ] as const satisfies (keyof HistoryEntry)[];
 
 export const mutateRolloutStatus: AdmissionHandler = async (request, call) => {
-  const { object: rollout, oldObject } = versionsOf<Rollout>(request);
+  const { object: rollout, old } = versionsOf<Rollout>(request);
   // The CRD's own rule rejects a write that removes the status.
   if (!rollout?.status || request.userInfo.username === call.settings.metacontrollerUser) return allowed();
-  const status = acceptStatus(rollout.status, oldObject?.status, request.userInfo.username);
+  const status = acceptStatus(rollout.status, old?.status, request.userInfo.username);
   return { allowed: true, object: { ...rollout, status } };
 };
 
@@ -57,9 +57,9 @@ export const mutateRolloutStatus: AdmissionHandler = async (request, call) => {
  * (hooks/rollout/rolloutHook.ts).
  */
 export const validateRolloutStatus: AdmissionHandler = async (request, call) => {
-  const { object: rollout, oldObject: before } = versionsOf<Rollout>(request);
-  if (!rollout || !before || request.userInfo.username === call.settings.metacontrollerUser) return allowed();
-  return decideAddedDeployment(rollout, before, request, call);
+  const { object: rollout, old } = versionsOf<Rollout>(request);
+  if (!rollout || !old || request.userInfo.username === call.settings.metacontrollerUser) return allowed();
+  return decideAddedDeployment(rollout, old, request, call);
 };
 
 /**

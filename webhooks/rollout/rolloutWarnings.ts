@@ -28,38 +28,38 @@ const MAX_GATES_IN_WARNINGS = 3;
 /** The Warnings, sentences with the important words first: responseOf cuts them at 120 characters. */
 export async function rolloutWarnings(
   rollout: Rollout,
-  before: Rollout | undefined,
+  old: Rollout | undefined,
   call: WebhookCall,
 ): Promise<string[]> {
-  const { wantedVersion, forceDeploy } = newRequests(rollout, before);
+  const { wantedVersion, forceDeploy } = newRequests(rollout, old);
   const version = wantedVersion ?? forceDeploy;
   const requested = version && version !== rollout.status?.history?.[0]?.version.tag ? version : undefined;
   const read = await Promise.all([
-    absentGateWarnings(rollout, before, call),
-    requested === undefined ? [] : closedGateWarnings(rollout, before, requested, call),
+    absentGateWarnings(rollout, old, call),
+    requested === undefined ? [] : closedGateWarnings(rollout, old, requested, call),
     requested === undefined ? [] : approvalWarnings(rollout, requested, call),
-    healthCheckWarnings(rollout, before, call),
+    healthCheckWarnings(rollout, old, call),
   ]);
-  const automatic = [...unpinWarnings(rollout, before), ...forceDeployWarnings(rollout, before)];
-  return [...versionWarnings(rollout, before), ...automatic, ...read.flat()];
+  const automatic = [...unpinWarnings(rollout, old), ...forceDeployWarnings(rollout, old)];
+  return [...versionWarnings(rollout, old), ...automatic, ...read.flat()];
 }
 
 /**
  * The Warning for a write that removes a pin: a newer version, which may be the reason for the pin, is deployed at
  * once.
  */
-function unpinWarnings(rollout: Rollout, before: Rollout | undefined): string[] {
-  const pinned = before?.spec?.wantedVersion;
-  if (!pinned || rollout.spec?.wantedVersion || newRequests(rollout, before).forceDeploy) return [];
-  const next = nextAutomatic(rollout.status ?? before.status ?? {});
+function unpinWarnings(rollout: Rollout, old: Rollout | undefined): string[] {
+  const pinned = old?.spec?.wantedVersion;
+  if (!pinned || rollout.spec?.wantedVersion || newRequests(rollout, old).forceDeploy) return [];
+  const next = nextAutomatic(rollout.status ?? old.status ?? {});
   if (next === undefined || next === pinned) return [];
   return [`version ${next} is deployed next. To skip it: pin again, reject ${next}, then unpin`];
 }
 
 /** The Warning for a force-deploy of an older version: unlike a pin, it leaves the newer version a candidate. */
-function forceDeployWarnings(rollout: Rollout, before: Rollout | undefined): string[] {
-  const { forceDeploy: forced } = newRequests(rollout, before);
-  const status = rollout.status ?? before?.status ?? {};
+function forceDeployWarnings(rollout: Rollout, old: Rollout | undefined): string[] {
+  const { forceDeploy: forced } = newRequests(rollout, old);
+  const status = rollout.status ?? old?.status ?? {};
   const deployed = status.history?.[0]?.version.tag;
   const { releaseCandidates = [], youngReleases = [], withdrawnReleases = [], rejectedReleases = [] } = status;
   const isKnown = status.availableReleases?.some(({ tag }) => tag === forced);
@@ -72,11 +72,11 @@ function forceDeployWarnings(rollout: Rollout, before: Rollout | undefined): str
   return [`${next} replaces ${forced} once nothing blocks it. To stay on ${forced}, set spec.wantedVersion`];
 }
 
-function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[] {
-  const status = rollout.status ?? before?.status ?? {};
+function versionWarnings(rollout: Rollout, old: Rollout | undefined): string[] {
+  const status = rollout.status ?? old?.status ?? {};
   const { availableReleases, releaseCandidates } = status;
   const lacks = (list: { tag: string }[] | undefined, tag: string) => !list?.some((release) => release.tag === tag);
-  const { wantedVersion: wanted, forceDeploy: force, bypassGates: bypass } = newRequests(rollout, before);
+  const { wantedVersion: wanted, forceDeploy: force, bypassGates: bypass } = newRequests(rollout, old);
   const warnings: string[] = [];
   const ran = (tag: string) => status.history?.some((entry) => entry.version.tag === tag);
   if (wanted && availableReleases && lacks(availableReleases, wanted)) {
@@ -117,9 +117,9 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
 }
 
 /** The Warnings for new names in spec.gates without a Gate: a typo, or Git creates the Gate later. */
-async function absentGateWarnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
+async function absentGateWarnings(rollout: Rollout, old: Rollout | undefined, call: WebhookCall): Promise<string[]> {
   const named = (of: Rollout) => gatesNamedBy(of, call.settings);
-  const refs = without(named(rollout), before ? named(before) : []);
+  const refs = without(named(rollout), old ? named(old) : []);
   const closed = await readClosedGates({ refs }, call);
   const absent = (closed?.gates ?? []).filter(isMissing).slice(0, MAX_GATES_IN_WARNINGS);
   return absent.map(({ message }) => `spec.gates: ${message}`);
@@ -128,7 +128,7 @@ async function absentGateWarnings(rollout: Rollout, before: Rollout | undefined,
 /** The Warning for a manual deployment that closed Gates block. */
 async function closedGateWarnings(
   rollout: Rollout,
-  before: Rollout | undefined,
+  old: Rollout | undefined,
   requested: string,
   call: WebhookCall,
 ): Promise<string[]> {
@@ -138,7 +138,7 @@ async function closedGateWarnings(
   const blocking = closedWhere(closed, (closure) => !isBypassed(closure));
   if (!blocking) return [bypassWarning(requested, closed)];
   const waits = `version ${requested} waits: ${areClosed(blocking)}`;
-  return repeatsReason(rollout, before) ? [waits, OLD_REASON] : [waits];
+  return repeatsReason(rollout, old) ? [waits, OLD_REASON] : [waits];
 }
 
 const OLD_REASON = `${BYPASS_REASON} is not new, so it bypasses nothing: to bypass closed Gates, give another reason`;
@@ -155,17 +155,13 @@ async function approvalWarnings(rollout: Rollout, requested: string, call: Webho
 }
 
 /** The Warning for bakes that watch nothing: without a selector, or with a new one that matches no HealthCheck. */
-async function healthCheckWarnings(
-  rollout: Rollout,
-  before: Rollout | undefined,
-  call: WebhookCall,
-): Promise<string[]> {
+async function healthCheckWarnings(rollout: Rollout, old: Rollout | undefined, call: WebhookCall): Promise<string[]> {
   const selector = rollout.spec?.healthCheckSelector;
   const byTime = endsByTimeAlone(rollout.spec);
-  if (byTime !== undefined) return endsByTimeAlone(before?.spec) === undefined ? [byTime] : [];
+  if (byTime !== undefined) return endsByTimeAlone(old?.spec) === undefined ? [byTime] : [];
   const labels = healthCheckLabels(selector);
   // HealthChecks of other namespaces also need consent; the condition HealthChecksMissing reports those.
-  if (!labels || selector?.namespaceSelector || sameJson(selector, before?.spec?.healthCheckSelector)) return [];
+  if (!labels || selector?.namespaceSelector || sameJson(selector, old?.spec?.healthCheckSelector)) return [];
   const found = await call.cluster.list<HealthCheck>({
     ...HEALTH_CHECKS,
     namespace: rollout.metadata.namespace ?? '',

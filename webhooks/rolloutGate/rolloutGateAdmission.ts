@@ -22,7 +22,7 @@ import { recordDeletion } from '../approvalDeletion.ts';
 import { type AdmissionDecision, type AdmissionHandler, allowed, denied, titleOf, versionsOf } from '../response.ts';
 
 export const mutateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
-  const { object: sent, oldObject: old, namespace } = versionsOf<RolloutGate>(request);
+  const { object: sent, old, namespace } = versionsOf<RolloutGate>(request);
   if (!sent) return allowed();
   const write = { object: sent, old, keys: APPROVAL_KEYS.RolloutGate, by: request.userInfo.username, now: call.now };
   const record = recordedOn(old, write.keys);
@@ -59,8 +59,8 @@ function listAnnotations(
  * reports the user.
  */
 export const validateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
-  const { object, oldObject: gate, namespace } = versionsOf<RolloutGate>(request);
-  if (object || !gate) return allowed();
+  const { object, old, namespace } = versionsOf<RolloutGate>(request);
+  if (object || !old) return allowed();
   const about = async (stored: RolloutGate) => {
     const name = stored.spec?.rolloutRef?.name;
     const rollout = name ? await call.cluster.get<Rollout>({ ...ROLLOUTS, namespace, name }) : undefined;
@@ -69,7 +69,7 @@ export const validateRolloutGate: AdmissionHandler = async (request, call): Prom
       involvedObjects: rollout ? [{ kind: KINDS.Rollout.kind, ...identityOf(rollout) }] : [],
     };
   };
-  await recordDeletion('RolloutGate', gate, about, request, call);
+  await recordDeletion('RolloutGate', old, about, request, call);
   return allowed();
 };
 

@@ -33,12 +33,12 @@ type BypassTarget =
  */
 export function bypassTarget(
   rollout: Rollout,
-  before: Rollout,
+  old: Rollout,
   user: string,
   bypassFor: string | undefined,
   bound: readonly FluxBinding[],
 ): BypassTarget {
-  const { wantedVersion, forceDeploy } = newRequests(rollout, before);
+  const { wantedVersion, forceDeploy } = newRequests(rollout, old);
   const requested = [wantedVersion, forceDeploy].filter((version) => version !== undefined);
   const named = [...(bypassFor ? [bypassFor] : []), ...requested];
   const underWay = deploymentUnderWay(rollout, bound);
@@ -48,12 +48,12 @@ export function bypassTarget(
   if (other !== undefined) return { is: 'denied', why: otherText(rollout, other, next) };
   if (!next) return { is: 'none' };
   if (named.length > 0) return { is: 'deployment', deployment: next, requestsVersion: requested.length > 0 };
-  return unnamedTarget(rollout, before, user, next, next === underWay);
+  return unnamedTarget(rollout, old, user, next, next === underWay);
 }
 
 function unnamedTarget(
   rollout: Rollout,
-  before: Rollout,
+  old: Rollout,
   user: string,
   next: GrantedDeployment,
   isRollingOut: boolean,
@@ -62,7 +62,7 @@ function unnamedTarget(
   const others = requests.find(({ by }) => by !== user);
   if (others) return { is: 'denied', why: { text: unnamedText(next.version, byText(others)) } };
   // The pending version in the status may be the one whose request this write withdraws.
-  const isWithdrawn = !isRollingOut && requests.length === 0 && versionRequests(before, next.version).length > 0;
+  const isWithdrawn = !isRollingOut && requests.length === 0 && versionRequests(old, next.version).length > 0;
   if (isWithdrawn) return { is: 'none' };
   if (requests.length > 0 || isRollingOut || isReleased(rollout, next.version)) {
     return { is: 'deployment', deployment: next, requestsVersion: false };

@@ -99,25 +99,25 @@ export function evaluateGatesOfVersion(
 // A write must not make a Rollout require fewer closed Gates.
 
 /** Whether a write may make the Rollout require fewer Gates. It reads no Gate: most writes can't. */
-export function mayDropGates(rollout: Rollout, before: Rollout, rules: RefRules): boolean {
-  const dropped = without(gatesNamedBy(before, rules), gatesNamedBy(rollout, rules));
-  return !hasSameLabels(rollout, before) || dropped.length > 0;
+export function mayDropGates(rollout: Rollout, old: Rollout, rules: RefRules): boolean {
+  const dropped = without(gatesNamedBy(old, rules), gatesNamedBy(rollout, rules));
+  return !hasSameLabels(rollout, old) || dropped.length > 0;
 }
 
 /** The Gates that the Rollout no longer requires after a write: it doesn't name them, or they don't select it. */
 export function droppedGates(
   rollout: Rollout,
-  before: Rollout,
+  old: Rollout,
   selectingGates: SelectingGates,
   rules: RefRules,
 ): RequiredGates {
-  const refs = without(ownGates(before, selectingGates, rules), ownGates(rollout, selectingGates, rules));
-  const isAny = selectingGates.isTruncated && !hasSameLabels(rollout, before);
+  const refs = without(ownGates(old, selectingGates, rules), ownGates(rollout, selectingGates, rules));
+  const isAny = selectingGates.isTruncated && !hasSameLabels(rollout, old);
   return { refs, limit: isAny ? LIMIT_OF_GATES : undefined };
 }
 
-function hasSameLabels(rollout: Rollout, before: Rollout): boolean {
-  return sameJson(rollout.metadata.labels ?? {}, before.metadata.labels ?? {});
+function hasSameLabels(rollout: Rollout, old: Rollout): boolean {
+  return sameJson(rollout.metadata.labels ?? {}, old.metadata.labels ?? {});
 }
 
 // `status.namedGates`: whether each Gate of `spec.gates` has existed since the Rollout has named it.

@@ -51,10 +51,10 @@ interface NewRequests {
  * The versions that the write of a Rollout requests.
  * @param before undefined for a new Rollout
  */
-export function newRequests(rollout: Rollout, before: Rollout | undefined): NewRequests {
+export function newRequests(rollout: Rollout, old: Rollout | undefined): NewRequests {
   const ifNew = (read: (each: Rollout) => string | undefined) => {
     const version = read(rollout);
-    return version && version !== (before && read(before)) ? version : undefined;
+    return version && version !== (old && read(old)) ? version : undefined;
   };
   return {
     wantedVersion: ifNew(({ spec }) => spec?.wantedVersion),
@@ -103,14 +103,14 @@ export function setRequests({ metadata: { annotations }, status }: Rollout): Set
  */
 export function nextRequestRecord(
   rollout: Rollout,
-  before: Rollout | undefined,
+  old: Rollout | undefined,
   request: Pick<AdmissionRequest, 'uid' | 'userInfo'>,
   now: EpochMs,
 ): string | undefined {
-  const old = before?.metadata.annotations;
-  const known = before ? setRequests(before) : [];
+  const annotations = old?.metadata.annotations;
+  const known = old ? setRequests(old) : [];
   const records = setRequests(rollout).flatMap(({ annotation, key, value }) => {
-    const isOld = value === old?.[annotation];
+    const isOld = value === annotations?.[annotation];
     const record = isOld ? known.find((each) => each.key === key)?.record : newRequest(request, now);
     return record ? [[key, storedEntry(record)] as const] : [];
   });

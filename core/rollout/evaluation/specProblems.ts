@@ -19,11 +19,11 @@ export function specProblems(spec: Partial<RolloutSpec>): string[] {
  * The initial version runs already, so nothing blocks it: no upstream Rollout, age, budget or bake, and RolloutGates
  * only with gateFirstDeployment. Set later, it would bypass all of these.
  */
-export function initialVersionProblem(rollout: Rollout, before: Rollout, kuberikCompat?: boolean): string | undefined {
+export function initialVersionProblem(rollout: Rollout, old: Rollout, kuberikCompat?: boolean): string | undefined {
   const { initialVersion } = rollout.spec ?? {};
-  if (!initialVersion || before.status?.history?.length) return undefined;
-  if (initialVersion === before.spec?.initialVersion) {
-    if (!gatesFirstDeployment(before.spec, kuberikCompat) || gatesFirstDeployment(rollout.spec, kuberikCompat))
+  if (!initialVersion || old.status?.history?.length) return undefined;
+  if (initialVersion === old.spec?.initialVersion) {
+    if (!gatesFirstDeployment(old.spec, kuberikCompat) || gatesFirstDeployment(rollout.spec, kuberikCompat))
       return undefined;
     return (
       `spec.gateFirstDeployment cannot become false after creation, because spec.initialVersion ${JSON.stringify(initialVersion)} would bypass ` +

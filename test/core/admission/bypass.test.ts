@@ -107,7 +107,7 @@ describe('while a deployment bypasses the closed gate, a sync', () => {
   ])('%s', (_, parts, version) => {
     const { object } = decide({
       object: frozen({ ...parts, managedFields, status: ran }),
-      oldObject: frozen({ status: ran }),
+      old: frozen({ status: ran }),
       context: {
         rollouts: rolloutsByName(hotfix),
         gates: gatesByName(

@@ -35,8 +35,8 @@ function helmRelease(values: unknown, more: Partial<FluxObject['metadata']> = {}
   });
 }
 
-function written(object: FluxObject, oldObject?: FluxObject) {
-  return decide({ object, oldObject, context, user: 'dev', fieldManager: 'kubectl' });
+function written(object: FluxObject, old?: FluxObject) {
+  return decide({ object, old, context, user: 'dev', fieldManager: 'kubectl' });
 }
 
 const stored = (object: FluxObject): FluxObject => {
@@ -52,7 +52,7 @@ function behindGate(object: FluxObject): FluxObject {
 
 const manyOwners = Array.from({ length: 1000 }, (_, i) => ({ ...owner('Update', `spec.v${i}`), manager: `m${i}` }));
 
-const writes: [title: string, object: FluxObject, oldObject: FluxObject][] = [
+const writes: [title: string, object: FluxObject, old: FluxObject][] = [
   [
     '2000 changed variables beside long last-applied annotations',
     kustomization({
@@ -81,23 +81,21 @@ const writes: [title: string, object: FluxObject, oldObject: FluxObject][] = [
   ],
 ];
 
-it.each(writes)('%s: refused at little cost', (_, object, oldObject) => {
+it.each(writes)('%s: refused at little cost', (_, object, old) => {
   let denial: string | undefined;
-  const cost = costInReadings([object, oldObject], () => {
-    denial = written(object, oldObject).denial;
+  const cost = costInReadings([object, old], () => {
+    denial = written(object, old).denial;
   });
   expect(denial).toContain("Gate 'shop/missing' does not exist");
   expect(denial!.length).toBeLessThan(20_000);
   expect(cost).toBeLessThan(CHEAP);
 });
 
-it.each(writes)('%s: verified at little cost, in few words', (_, object, oldObject) => {
-  const [closed, before] = [behindGate(object), behindGate(oldObject)];
+it.each(writes)('%s: verified at little cost, in few words', (_, object, old) => {
+  const [closed, before] = [behindGate(object), behindGate(old)];
   let problem: string | undefined;
-  const cost = costInReadings([object, oldObject], () => {
-    problem = fullText(
-      denialText(verifyWrite(asRead({ object: closed, oldObject: before, context, user: 'dev' }))!, 'shop'),
-    );
+  const cost = costInReadings([object, old], () => {
+    problem = fullText(denialText(verifyWrite(asRead({ object: closed, old: before, context, user: 'dev' }))!, 'shop'));
   });
   expect(problem!.length).toBeLessThan(20_000);
   expect(cost).toBeLessThan(CHEAP);
@@ -110,7 +108,7 @@ it('thousands of managed fields with a long last-applied annotation cost little'
   const marked = { ...annotations, [LAST_APPLIED]: `"${'x'.repeat(150_000)}"` };
   const write = {
     object: kustomization({ annotations: marked, substitute: variables(2000, '9') }),
-    oldObject: kustomization({ annotations: marked, substitute: variables(2000, '1.1.0') }),
+    old: kustomization({ annotations: marked, substitute: variables(2000, '1.1.0') }),
     context: { ...context, rollouts: rolloutsByName(rollout('my-app', '1.1.0', '1.0.0')) },
     user: 'dev',
   };
@@ -136,7 +134,7 @@ describe.each([LIMITS.nesting + 1, 2000, 9000])('a spec nested %i levels deep', 
   it('may be repaired where no gate is closed, and is compared whole', () => {
     const unmarked = { ...deep, metadata: { ...deep.metadata, annotations: {} } };
     const repaired = { ...helmRelease({}), metadata: unmarked.metadata };
-    const outcome = decide({ object: repaired, oldObject: unmarked, context, user: 'dev' });
+    const outcome = decide({ object: repaired, old: unmarked, context, user: 'dev' });
     expect(outcome.denial).toBeUndefined();
     expect(isOutOfScope(deep, helmRelease(nested(levels - 1, 'a')))).toBe(true);
   });

@@ -59,7 +59,7 @@ describe('an object beyond a limit', () => {
     'created with %s: Warnings name no Gate that does not exist',
     (_, annotations, message) => {
       const context = { ...ANY_REF, gates: new Map(), selectingGates: NO_SELECTING_GATES, rollouts: new Map(), now: 0 };
-      const created = { object: kustomization({ annotations }), oldObject: undefined };
+      const created = { object: kustomization({ annotations }), old: undefined };
       const { warnings } = decideWrite({
         ...created,
         context,

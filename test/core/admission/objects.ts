@@ -180,12 +180,12 @@ type TestContext = Omit<WriteContext, 'selectingGates' | 'noCrossNamespaceRefs'>
 
 /** The write with what the webhook would compute for it without a list of Gates. */
 export function asRead(write: TestWrite): FluxWrite {
-  const { object, oldObject } = write;
+  const { object, old } = write;
   const { namespaceLabels = {}, ...others } = write.context;
-  const { selecting } = gatesToRead([object, ...(oldObject ? [oldObject] : [])], ANY_REF);
+  const { selecting } = gatesToRead([object, ...(old ? [old] : [])], ANY_REF);
   const gates = sortedByKey(selecting.flatMap((ref) => others.gates.get(refKey(ref)) ?? []));
   const context = { ...ANY_REF, ...others, selectingGates: { gates, namespaceLabels } };
-  const closed = oldObject && closedGatesOfWrite(oldObject, context);
+  const closed = old && closedGatesOfWrite(old, context);
   return { reasonCounts: write.bypass?.granted, ...write, context, closed };
 }
 

@@ -57,14 +57,14 @@ function gatesOf(a: 'opened' | 'closed' | undefined, b: 'opened' | 'closed' | un
 
 it('an object written again as stored stays so, whatever the Gates are', () => {
   fc.assert(
-    fc.property(object, fc.option(object, { nil: undefined }), state, state, (wanted, old, a, b) => {
+    fc.property(object, fc.option(object, { nil: undefined }), state, state, (wanted, before, a, b) => {
       const context = gatesOf(a, b);
-      const stored = old && decide({ object: old, context: gatesOf(b, a), user: 'u', fieldManager: 'm' });
-      const oldObject = stored && 'object' in stored ? stored.object : undefined;
-      const write = { object: wanted, oldObject, context, user: 'u', fieldManager: 'm' };
+      const stored = before && decide({ object: before, context: gatesOf(b, a), user: 'u', fieldManager: 'm' });
+      const old = stored && 'object' in stored ? stored.object : undefined;
+      const write = { object: wanted, old, context, user: 'u', fieldManager: 'm' };
       const first = decide(write);
       if (first.denial !== undefined) return;
-      const again = decide({ ...write, object: first.object, oldObject: first.object });
+      const again = decide({ ...write, object: first.object, old: first.object });
       expect(again).toMatchObject({ object: first.object });
     }),
     { numRuns: 500 },
@@ -73,17 +73,17 @@ it('an object written again as stored stays so, whatever the Gates are', () => {
 
 it('behind a closed gate nothing that gates govern moves but the suspension, and an apply is never denied', () => {
   fc.assert(
-    fc.property(object, object, state, (wanted, old, b) => {
+    fc.property(object, object, state, (wanted, before, b) => {
       const gated = {
-        ...old,
-        metadata: { ...old.metadata, annotations: { ...old.metadata.annotations, 'gate.fluxcd.io/gates': 'a' } },
+        ...before,
+        metadata: { ...before.metadata, annotations: { ...before.metadata.annotations, 'gate.fluxcd.io/gates': 'a' } },
       };
       const created = decide({ object: gated, context: gatesOf('opened', b), user: 'u' });
       if (!('object' in created)) throw new Error('a CREATE is never denied');
-      const oldObject = created.object;
+      const old = created.object;
       const outcome = decide({
         object: wanted,
-        oldObject,
+        old,
         context: gatesOf('closed', b),
         user: 'u',
         fieldManager: 'm',
@@ -94,7 +94,7 @@ it('behind a closed gate nothing that gates govern moves but the suspension, and
         return;
       }
       const moved: string[] = [];
-      governedChanges(outcome.object, oldObject, ({ path }) => moved.push(path.join('.')));
+      governedChanges(outcome.object, old, ({ path }) => moved.push(path.join('.')));
       expect(moved.filter((path) => path !== 'spec.suspend')).toEqual([]);
       expect(outcome.object.spec?.suspend).toBe(true);
     }),

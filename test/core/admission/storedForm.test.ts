@@ -25,7 +25,7 @@ const write = (kind: string, spec: Spec, annotations: Record<string, string> = {
 function decided(kind: string, before: Spec, after: Spec) {
   return decide({
     object: write(kind, after, { 'reconcile.fluxcd.io/requestedAt': 'now' }),
-    oldObject: write(kind, before),
+    old: write(kind, before),
     context: { rollouts: rolloutsByName(), gates: gatesByName(), now: NOW },
     user: 'dashboard',
   });
@@ -70,7 +70,7 @@ it('a Git sync that changes only the form changes nothing, and gets no Warning',
   });
   const outcome = decide({
     object: after!,
-    oldObject: before!,
+    old: before!,
     context: { rollouts: rolloutsByName(), gates: gatesByName(), now: NOW },
     user: 'flux',
     fieldManager: 'kustomize-controller',

@@ -114,7 +114,7 @@ export const itDecides = (rows: readonly Row[]) =>
   it.each(rows)('$title', (row) => {
     const write: Parameters<typeof decide>[0] = {
       object: row.object,
-      oldObject: row.old,
+      old: row.old,
       context: {
         rollouts: rolloutsByName(rollout('my-app', '1.1.0', '1.0.0')),
         gates: gatesByName(...(row.gates ?? [closedGate])),
@@ -139,5 +139,5 @@ export const itDecides = (rows: readonly Row[]) =>
     const { deletionTimestamp } = row.old?.metadata ?? {};
     const metadata = { ...outcome.object.metadata, ...(deletionTimestamp && { deletionTimestamp }) };
     const object = { ...outcome.object, metadata };
-    expect(decide({ ...write, object, oldObject: object }), 'written again as stored').toMatchObject({ object });
+    expect(decide({ ...write, object, old: object }), 'written again as stored').toMatchObject({ object });
   });

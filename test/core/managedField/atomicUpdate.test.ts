@@ -230,16 +230,16 @@ const contextOf = (from: FluxObject | undefined, rollouts = [my], gates: Gate[] 
   now: NOW,
 });
 /** The stored object of a write that isn't denied. */
-const storedOf = (sent: FluxObject, oldObject: FluxObject, from: FluxObject): FluxObject =>
-  (decide({ object: sent, oldObject, context: contextOf(from), user: 'admin' }) as { object: FluxObject }).object;
+const storedOf = (sent: FluxObject, old: FluxObject, from: FluxObject): FluxObject =>
+  (decide({ object: sent, old, context: contextOf(from), user: 'admin' }) as { object: FluxObject }).object;
 
 describe('variables follow the source of the same Rollout: a version that', () => {
   it.each(rows)('$title', (row) => {
-    const oldObject = row.old === null ? undefined : (row.old ?? object());
+    const old = row.old === null ? undefined : (row.old ?? object());
     const context = contextOf(row.source, row.rollouts, row.gates);
     const write = (sent: FluxObject, before: FluxObject | undefined) =>
-      decide({ object: sent, oldObject: before, context, user: 'admin' });
-    const outcome = write(row.sent ?? oldObject!, oldObject);
+      decide({ object: sent, old: before, context, user: 'admin' });
+    const outcome = write(row.sent ?? old!, old);
     if (outcome.denial !== undefined) throw new Error(outcome.denial);
     const { metadata, spec } = outcome.object;
     expect({
@@ -250,10 +250,7 @@ describe('variables follow the source of the same Rollout: a version that', () =
       memory: metadata.annotations?.[MEMORY],
     }).toEqual({ app: row.app, artifact: row.artifact, suspend: row.suspend, awaits: row.awaits, memory: row.memory });
     expect(outcome.warnings).toEqual(row.warning ? [row.warning] : []);
-    expect(
-      verifyWrite(asRead({ object: outcome.object, oldObject, context, user: 'admin' })),
-      'validated',
-    ).toBeUndefined();
+    expect(verifyWrite(asRead({ object: outcome.object, old, context, user: 'admin' })), 'validated').toBeUndefined();
     expect(write(outcome.object, outcome.object), 'the next write').toMatchObject({ object: outcome.object });
   });
 });
@@ -295,7 +292,7 @@ describe('kustomize-controller gets a request to echo', () => {
 it('an edit of the variable is denied while the first deployment is rolling out', () => {
   const context = contextOf(source('1.1.0', 2, 'dev', { behind: true }));
   const unbound = (app: string) => kustomization({ annotations: OWN, substitute: { APP: app }, spec: SOURCE });
-  const outcome = decide({ object: unbound('6.6.6'), oldObject: unbound('dev'), context, user: 'admin' });
+  const outcome = decide({ object: unbound('6.6.6'), old: unbound('dev'), context, user: 'admin' });
   expect(outcome.denial).toMatch(
     /^Kustomization 'shop\/web': spec\.postBuild\.substitute\.APP cannot be set to '6\.6\.6': Rollout '/,
   );

@@ -203,7 +203,7 @@ describe('one write of a bound Kustomization', () => {
   it.each(rows)('$title', (row) => {
     const write = {
       object: kustomization(row.object),
-      oldObject: row.old && kustomization(row.old),
+      old: row.old && kustomization(row.old),
       rollouts: rolloutsByName(...(row.rollouts ?? [my])),
     };
     const outcome = setManagedFields(write);
@@ -227,7 +227,7 @@ describe('one write of a bound Kustomization', () => {
     expect(stored.spec?.postBuild).toEqual({ substitute: { A: '1', B: '1', C: '1', FOURTH: 'mine' } });
     const next = setManagedFields({
       object: stored,
-      oldObject: stored,
+      old: stored,
       rollouts: rolloutsByName(rollout('a', '1'), rollout('b', '2', '1'), rollout('c', '1')),
     }).object;
     expect(next.spec?.postBuild).toEqual({ substitute: { A: '1', B: '2', C: '1', FOURTH: 'mine' } });
@@ -262,7 +262,7 @@ describe('one write of a bound OCIRepository', () => {
   it('a manually added digest does not override the managed tag', () => {
     const stored = ociRepository({ tag: '1.1.0' }, at110);
     const object = ociRepository({ tag: '1.1.0', digest: 'sha256:0' }, at110);
-    expect(setManagedFields({ object, oldObject: stored, rollouts: rolloutsByName(my) }).object).toEqual(stored);
+    expect(setManagedFields({ object, old: stored, rollouts: rolloutsByName(my) }).object).toEqual(stored);
   });
 
   it('keeps unknown fields of ref', () => {
@@ -299,13 +299,13 @@ describe('any write', () => {
 
   it('is idempotent, touches nothing unmanaged, and changes nothing in place', () => {
     fc.assert(
-      fc.property(object, fc.option(object, { nil: undefined }), context, (wanted, old, rollouts) => {
-        const oldObject = old && setManagedFields({ object: old, rollouts }).object;
+      fc.property(object, fc.option(object, { nil: undefined }), context, (wanted, before, rollouts) => {
+        const old = before && setManagedFields({ object: before, rollouts }).object;
         const input = JSON.stringify(wanted);
-        const first = setManagedFields({ object: wanted, oldObject, rollouts });
+        const first = setManagedFields({ object: wanted, old, rollouts });
         expect(JSON.stringify(wanted)).toBe(input);
         if (first.denials.length > 0) return;
-        const second = setManagedFields({ object: first.object, oldObject, rollouts });
+        const second = setManagedFields({ object: first.object, old, rollouts });
         expect(second.object).toEqual(first.object);
         expect(second.denials).toEqual([]);
         expect(unmanaged(first.object)).toEqual(unmanaged(wanted));

@@ -12,7 +12,7 @@ import { formatInstant } from '../../../core/kube/time.ts';
 import { settleSuspension } from '../../../core/suspension/suspension.ts';
 import { kustomization, NOW } from '../admission/objects.ts';
 
-type Write = Omit<Parameters<typeof settleSuspension>[0], 'oldObject' | 'gates' | 'now'>;
+type Write = Omit<Parameters<typeof settleSuspension>[0], 'old' | 'gates' | 'now'>;
 
 const FREEZE = { key: 'ops/freeze', ref: { namespace: 'ops', name: 'freeze' } };
 const FETCHING = { [AWAITS_ARTIFACT]: 'my-app=2/1.2.0/uid-my-app' };
@@ -83,8 +83,8 @@ function stateAfter(
 ): string {
   const [suspend, annotations] = STORED[stored]!;
   const spec = suspend === undefined ? {} : { suspend };
-  const oldObject = kustomization({ labels, annotations, spec });
-  const { sent, ...writer } = WRITES[write]!(oldObject);
+  const old = kustomization({ labels, annotations, spec });
+  const { sent, ...writer } = WRITES[write]!(old);
   const { [AWAITS_ARTIFACT]: _, ...others } = sent.metadata.annotations ?? {};
   const fetching = isFetching ? FETCHING : {};
   const first = { ...sent, metadata: { ...sent.metadata, annotations: { ...others, ...fetching } } };
@@ -92,7 +92,7 @@ function stateAfter(
   const settled = settleSuspension({
     object: first,
     sent,
-    oldObject,
+    old,
     gates: { all, closures: closuresOf(closedOf(all)) },
     fieldManager: undefined,
     writerBypasses: false,

@@ -52,7 +52,7 @@ const contextOf = ({ state, versions }: Context) => ({
 function stored(object: FluxObject, oldObject: FluxObject | undefined, context: Context, isBypass = false) {
   const who = { user: 'u', fieldManager: 'kustomize-controller' };
   const bypass = isBypass ? { granted: true as const, gates: [], reason: '' } : undefined;
-  const outcome = decide({ object, oldObject, context: contextOf(context), ...who, bypass });
+  const outcome = decide({ object, old: oldObject, context: contextOf(context), ...who, bypass });
   return 'object' in outcome ? outcome.object : undefined;
 }
 
@@ -133,7 +133,7 @@ describe('the validating webhook', () => {
       const reason = oldObject.metadata.annotations?.[BYPASS_REASON];
       const settled = stored(annotate(next(isSource), BYPASS_REASON, reason), oldObject, now);
       const object = settled && change(settled);
-      if (!object || !verifyWrite(asRead({ object, oldObject, context: contextOf(now), user: 'u' }))) continue;
+      if (!object || !verifyWrite(asRead({ object, old: oldObject, context: contextOf(now), user: 'u' }))) continue;
       refused += 1;
       expect(isSent(object, oldObject), JSON.stringify({ oldObject, object, now })).toBe(true);
     }
@@ -149,7 +149,7 @@ describe('the validating webhook', () => {
   ])('%s', (_, oldObject, isRefused) => {
     const gates = gatesByName(gate('shop/a', { default: 'opened' }), gate('shop/freeze'));
     const context = { rollouts: rolloutsByName(), gates, now: NOW };
-    const denial = verifyWrite(asRead({ object: named('a,freeze'), oldObject, context, user: 'u' }));
+    const denial = verifyWrite(asRead({ object: named('a,freeze'), old: oldObject, context, user: 'u' }));
     expect(denial?.text).toEqual(
       isRefused ? expect.stringMatching(/made it require a closed Gate too late/) : undefined,
     );
