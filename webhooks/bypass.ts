@@ -14,7 +14,7 @@ import {
   type GrantedBypass,
   recentReason,
 } from '../core/gate/bypassReason.ts';
-import { type ClosedGates, closedKeys } from '../core/gate/closedGates.ts';
+import { type ClosedGates, gateKeys } from '../core/gate/closedGates.ts';
 import { shortHash } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { bypassText, type Denial } from '../core/objectGates/gateTexts.ts';
@@ -45,7 +45,7 @@ export async function reviewBypass(
   const mayAll = !closed.limit || (await may(ALL_GATES));
   const mayEach = await inParallel(closed.gates, ({ ref: { namespace, name } }) => may({ namespace, name }));
   const lacking = closed.gates.filter((_, i) => !mayEach[i]);
-  if (mayAll && lacking.length === 0) return { granted: true, gates: closedKeys(closed), reason };
+  if (mayAll && lacking.length === 0) return { granted: true, gates: gateKeys(closed), reason };
   const names = firstFew(lacking.map(({ key }) => key));
   const which = mayAll ? `${lacking.length > 1 ? 'Gates' : 'Gate'} ${names}` : 'all Gates of the cluster';
   return { granted: false, why: `${username} isn't allowed to bypass ${which} (verb bypass)` };

@@ -7,7 +7,7 @@ import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATE_STATE, SUSPENDED } from '../.
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
-import { type ClosedGates, closedWhere, closuresOf } from '../gate/closedGates.ts';
+import { type ClosedGates, closedWhere, closureKeys } from '../gate/closedGates.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { MAX_TAG_CHARACTERS } from '../kube/tag.ts';
@@ -62,7 +62,7 @@ function verifySuspended(object: FluxObject): Denial | undefined {
 function verifyState({ object, old, context, closed: known }: FluxWrite): Denial | undefined {
   const isStateless = object.metadata.annotations?.[GATE_STATE] === undefined;
   if (object.metadata.deletionTimestamp || !(isStateless || readState(object)?.is === 'open')) return undefined;
-  const seen = new Set(old && !isStateless ? closuresOf(known) : []);
+  const seen = new Set(old && !isStateless ? closureKeys(known) : []);
   const closed = closedWhere(evaluateObjectGates(object, context).closed, (closure) => !seen.has(closure));
   if (!closed) return undefined;
   const cause = 'made it require a closed Gate too late';

@@ -6,7 +6,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
-import { closuresOf, reportedClosed } from '../gate/closedGates.ts';
+import { closureKeys, reportedClosed } from '../gate/closedGates.ts';
 import { evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
 import { bindingGates, LIMIT_TEXTS, requiredByBinding, storedLimit } from '../gate/gateRefs.ts';
 import { byRefKey, objectName, shortHash } from '../kube/names.ts';
@@ -124,7 +124,7 @@ export function reportOf(
   ];
   const ends = [...rollouts.values()].flatMap((rollout) => currentGrant(rollout)?.end ?? []).filter((end) => end > now);
   const existing = rolloutsOfBinding(spec).flatMap((name) => rollouts.get(name) ?? []);
-  const closures = closuresOf(reportedClosed(entries));
+  const closures = closureKeys(reportedClosed(entries));
   const bypassing = existing.filter((rollout) => grantCovers(rollout, closures, now));
   const report = {
     ...(existing.length > 0 && {

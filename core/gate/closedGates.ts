@@ -15,7 +15,7 @@ export interface ClosedGates {
 }
 
 /** The closed ones of these Gates, with the limit; undefined if all are open and no limit is exceeded. */
-export function closedOf(gates: readonly GateResult[], limit?: Limit): ClosedGates | undefined {
+export function closedAmong(gates: readonly GateResult[], limit?: Limit): ClosedGates | undefined {
   const closed = gates.filter(({ isOpen }) => !isOpen);
   return limit || closed.length > 0 ? { gates: closed, limit } : undefined;
 }
@@ -27,7 +27,7 @@ export function reportedClosed(entries: FluxBindingStatus['gates']): ClosedGates
     const ref = { namespace, name };
     return { key: refKey(ref), ref, isOpen: false, message, closure };
   });
-  return closedOf(gates, limit);
+  return closedAmong(gates, limit);
 }
 
 /** The closed Gates of all of these, each once. Of several limits one counts, always the same. */
@@ -35,7 +35,7 @@ export function unionOfClosed(all: readonly (ClosedGates | undefined)[]): Closed
   const found = all.flatMap((each) => each ?? []);
   const known = new Set<string>();
   const gates = found.flatMap((each) => each.gates).filter(({ key }) => !known.has(key) && known.add(key));
-  return closedOf(gates, found.flatMap(({ limit }) => limit ?? []).sort()[0]);
+  return closedAmong(gates, found.flatMap(({ limit }) => limit ?? []).sort()[0]);
 }
 
 /** The closed Gates, and the limit, whose closures pass the test. */
@@ -46,7 +46,7 @@ export function closedWhere(
   if (!closed) return undefined;
   const { gates, limit } = closed;
   const passing = gates.filter((gate) => test(closureKey(gate)));
-  return closedOf(passing, limit && test(limit) ? limit : undefined);
+  return closedAmong(passing, limit && test(limit) ? limit : undefined);
 }
 
 /** The results of the function for the limit, if one is exceeded, and for each Gate. */
@@ -61,12 +61,12 @@ export function mapClosed<T>(
 // The stored forms: a limit is in the place of a Gate's name.
 
 /** The closed Gates, as stored lists name them. */
-export function closedKeys({ gates, limit }: ClosedGates): string[] {
+export function gateKeys({ gates, limit }: ClosedGates): string[] {
   return [...(limit ? [limit] : []), ...gates.map(({ key }) => key)];
 }
 
 /** The closures, as stored lists name them. */
-export function closuresOf(closed: ClosedGates | undefined): string[] {
+export function closureKeys(closed: ClosedGates | undefined): string[] {
   return closed ? [...(closed.limit ? [closed.limit] : []), ...closed.gates.map(closureKey)] : [];
 }
 

@@ -5,7 +5,7 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DenialReason } from '../../api/metrics.ts';
 import type { ManagedField } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypassReason.ts';
-import { type ClosedGates, closedKeys, closedText, mapClosed } from '../gate/closedGates.ts';
+import { type ClosedGates, closedText, gateKeys, mapClosed } from '../gate/closedGates.ts';
 import { isMissing, type ReadableGates, redactFor } from '../gate/evaluateGates.ts';
 import { LIMIT_TEXTS } from '../gate/gateRefs.ts';
 import { deployVersionCommand } from '../managedField/deployment.ts';
@@ -81,7 +81,7 @@ const BYPASS_WHEN = {
 /** How to bypass closed Gates, or why the bypass was denied. */
 export function bypassText(bypass: Bypass | undefined, when: keyof typeof BYPASS_WHEN, closed: ClosedGates): string {
   if (bypass && !bypass.granted) return `Bypass denied: ${bypass.why}.`;
-  const isOne = closedKeys(closed).length === 1;
+  const isOne = gateKeys(closed).length === 1;
   const those = isOne ? 'the Gate' : 'each of these Gates';
   const how = `set a new reason in the annotation ${BYPASS_REASON}${BYPASS_WHEN[when]}`;
   return `To bypass ${isOne ? 'it' : 'them'}, ${how}. You need the verb bypass on ${closed.limit ? 'all Gates of the cluster' : those}.`;

@@ -13,7 +13,7 @@ import {
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { type ClosedGates, closedOf, closuresOf } from '../gate/closedGates.ts';
+import { type ClosedGates, closedAmong, closureKeys } from '../gate/closedGates.ts';
 import { evaluateGates, type GateResult } from '../gate/evaluateGates.ts';
 import {
   allowedRefs,
@@ -128,8 +128,8 @@ export function evaluateRecordedGates(
 function evaluateAll(required: RequiredByObject, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
   const { refs, limit } = required;
   const all = limit ? [] : evaluateGates(refs, gates, now);
-  const closed = closedOf(all, limit);
-  const closures = [...closuresOf(closed), ...(required.problems.length > 0 ? [INVALID_REFERENCE] : [])];
+  const closed = closedAmong(all, limit);
+  const closures = [...closureKeys(closed), ...(required.problems.length > 0 ? [INVALID_REFERENCE] : [])];
   return { ...required, all, closed, closures };
 }
 
@@ -139,7 +139,7 @@ export function escapesSelection(object: FluxObject, old: FluxObject, context: G
   const { selectingGates, gates, now } = context;
   if (selectingGates.isTruncated) return true;
   const escaped = without(gatesSelecting(old, selectingGates), gatesSelecting(object, selectingGates));
-  return closedOf(evaluateGates(escaped, gates, now)) !== undefined;
+  return closedAmong(evaluateGates(escaped, gates, now)) !== undefined;
 }
 
 /**
@@ -161,7 +161,7 @@ export function withShrinkingEdits(object: FluxObject, old: FluxObject, context:
  */
 function dropsClosedGate(object: FluxObject, old: FluxObject, context: GateContext): boolean {
   const dropped = without(gatesInAnnotation(old, context).refs, gatesInAnnotation(object, context).refs);
-  return closedOf(evaluateGates(dropped, context.gates, context.now)) !== undefined;
+  return closedAmong(evaluateGates(dropped, context.gates, context.now)) !== undefined;
 }
 
 /** The object with the annotations of another one that bind it to Rollouts. */

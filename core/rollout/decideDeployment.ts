@@ -7,7 +7,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, VersionInfo } from '../../api/types.ts';
 import { MAX_OFFERED_VERSIONS, type SlotWait, slotWaitOf } from '../budget/slotRequest.ts';
 import { givenReason } from '../gate/bypassReason.ts';
-import { type ClosedGates, closedKeys } from '../gate/closedGates.ts';
+import { type ClosedGates, gateKeys } from '../gate/closedGates.ts';
 import { healthCheckLabels } from '../health/association.ts';
 import { knownHealth } from '../health/knownHealth.ts';
 import { setConditions, trueCondition } from '../kube/conditions.ts';
@@ -212,6 +212,6 @@ function healthBefore({ rollout, healthChecks }: Observed, config: RolloutConfig
 function bypassRecord(rollout: Rollout, bypassed: ClosedGates | undefined): HistoryEntry['bypass'] {
   const given = bypassed && givenReason(rollout);
   if (!given) return undefined;
-  const gates = closedKeys(bypassed).slice(0, GATES_IN_HISTORY);
+  const gates = gateKeys(bypassed).slice(0, GATES_IN_HISTORY);
   return { by: given.by, at: formatTime(given.at), reason: oneLine(given.reason.slice(0, LIMITS.reason)), gates };
 }

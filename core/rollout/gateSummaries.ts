@@ -5,7 +5,7 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { GateSummary, HistoryEntry, RolloutGate, VersionInfo } from '../../api/types.ts';
-import { approveGateCommands, type ClosedGates, closedOf, unionOfClosed } from '../gate/closedGates.ts';
+import { approveGateCommands, type ClosedGates, closedAmong, unionOfClosed } from '../gate/closedGates.ts';
 import { evaluateGates, fullMessage, type GateResult, isMissing, redactFor } from '../gate/evaluateGates.ts';
 import { LIMIT_TEXTS } from '../gate/gateRefs.ts';
 import { LIMITS } from '../limits.ts';
@@ -136,7 +136,7 @@ function closedGates(
 ): ClosedGates | undefined {
   if (choice.version !== undefined) return versionGates.closed;
   const { refs, limit } = requiredGates;
-  return closedOf(redactFor(evaluateGates(refs, gates, now), rollout.metadata.namespace ?? ''), limit);
+  return closedAmong(redactFor(evaluateGates(refs, gates, now), rollout.metadata.namespace ?? ''), limit);
 }
 
 /**

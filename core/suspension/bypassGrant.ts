@@ -11,7 +11,7 @@ import { BYPASSED_GATES } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, HistoryEntry, Rollout } from '../../api/types.ts';
-import { closuresOf, reportedClosed } from '../gate/closedGates.ts';
+import { closureKeys, reportedClosed } from '../gate/closedGates.ts';
 import { isLimit, LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS } from '../gate/gateRefs.ts';
 import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
@@ -24,7 +24,7 @@ export interface BypassGrant {
   /** Id of the deployment. */
   id: number;
   grantedAt: EpochMs;
-  /** The bypassed closures, in the form of `closuresOf` or as hashes of it. */
+  /** The bypassed closures, in the form of `closureKeys` or as hashes of it. */
   closures: readonly string[];
 }
 
@@ -142,5 +142,5 @@ export function isSeenBypassing(
   closures: readonly string[],
 ): boolean {
   if (!bindingStatus || reportedState(bindingStatus) !== 'bypassing' || !hasEverReconciled(object)) return false;
-  return containsAll(closuresOf(reportedClosed(bindingStatus.gates)), closures);
+  return containsAll(closureKeys(reportedClosed(bindingStatus.gates)), closures);
 }

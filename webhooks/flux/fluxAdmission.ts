@@ -27,7 +27,7 @@ import { bypassingDeployCommand, type Denial, subjectOf } from '../../core/objec
 import { withShrinkingEdits } from '../../core/objectGates/objectGates.ts';
 import { isSuspendedByUs } from '../../core/objectGates/objectState.ts';
 import { bypassOrDeny, recordBypass, reviewBypass } from '../bypass.ts';
-import { readClosedGatesOfRollouts } from '../closedGates.ts';
+import { readClosedGatesOfRollouts } from '../closedGateReads.ts';
 import { type AdmissionDecision, allowed, deny, type ObjectVersions, versionsOf } from '../response.ts';
 import { readClosedGatesOfUnbound, readContext, readValidationContext } from './writeContext.ts';
 

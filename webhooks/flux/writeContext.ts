@@ -21,7 +21,7 @@ import { applierOf } from '../../core/suspension/applier.ts';
 import { endsOpening } from '../../core/suspension/suspension.ts';
 import { labelsSelectedBy, listSelecting, readGates } from '../../live/gateReads.ts';
 import { inParallel } from '../../live/inParallel.ts';
-import { readClosedGatesOfRollouts } from '../closedGates.ts';
+import { readClosedGatesOfRollouts } from '../closedGateReads.ts';
 import type { ObjectVersions } from '../response.ts';
 
 /** The cluster's state for the decision on the write. */

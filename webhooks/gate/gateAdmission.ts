@@ -12,7 +12,7 @@ import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { involvedObjectsOf } from '../../core/binding/involvedObjects.ts';
 import { acceptRequests } from '../../core/gate/acceptRequests.ts';
 import { freshReason, recordReason } from '../../core/gate/bypassReason.ts';
-import { type ClosedGates, closedOf } from '../../core/gate/closedGates.ts';
+import { type ClosedGates, closedAmong } from '../../core/gate/closedGates.ts';
 import { evaluateGates } from '../../core/gate/evaluateGates.ts';
 import { gateProblems } from '../../core/gate/gateProblems.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, requirerText, selectsLabels } from '../../core/gate/gateSelection.ts';
@@ -78,13 +78,13 @@ async function grantsDeletionOrOwner(
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<boolean> {
-  const closed = old && closedBy(old, call.now);
+  const closed = old && closedGate(old, call.now);
   return (await reviewBypass(closed, freshReason(gate, old), request, call))?.granted ?? false;
 }
 
 /** The Gate, if it is closed. */
-function closedBy(gate: Gate, now: EpochMs): ClosedGates | undefined {
-  return closedOf(evaluateGates([identityOf(gate)], byRefKey([gate]), now));
+function closedGate(gate: Gate, now: EpochMs): ClosedGates | undefined {
+  return closedAmong(evaluateGates([identityOf(gate)], byRefKey([gate]), now));
 }
 
 export async function validateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
@@ -167,7 +167,7 @@ async function decideDeletionOrOwner(
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
-  const closed = closedBy(gate, call.now);
+  const closed = closedGate(gate, call.now);
   const [result] = closed?.gates ?? [];
   if (!result) return allowed();
   const ref = identityOf(stored);

@@ -10,7 +10,7 @@ import type { ResourceRef, WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
 import { bindingsOfRollout } from '../../core/binding/boundObjects.ts';
 import { freshReason, mayRequestBypass, recordReason } from '../../core/gate/bypassReason.ts';
-import { closuresOf } from '../../core/gate/closedGates.ts';
+import { closureKeys } from '../../core/gate/closedGates.ts';
 import { rolloutsOfObject } from '../../core/managedField/managedFields.ts';
 import { sourceResource } from '../../core/managedField/source.ts';
 import { bypassText, bypassWarning, type Denial } from '../../core/objectGates/gateTexts.ts';
@@ -19,7 +19,7 @@ import { currentGrant, formatBypassGrant } from '../../core/suspension/bypassGra
 import { MAX_LISTED } from '../../core/text/firstFew.ts';
 import { listBindings } from '../../live/gateReads.ts';
 import { recordBypass, reviewBypass } from '../bypass.ts';
-import { readClosedGatesOfRollouts, readDroppedClosedGates } from '../closedGates.ts';
+import { readClosedGatesOfRollouts, readDroppedClosedGates } from '../closedGateReads.ts';
 
 interface RolloutBypass {
   /** The value of the annotation BYPASSED_GATES; undefined if no bypass is in force. */
@@ -77,7 +77,7 @@ export async function bypassOf(
   const stored = recordReason(rollout, old, username, call.now, true);
   const audit = await recordBypass(bypass, stored, request, call, deployment?.version);
   if (!deployment) return { ...unchanged, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
-  const grant = formatBypassGrant({ ...deployment, grantedAt: call.now, closures: closuresOf(closed) });
+  const grant = formatBypassGrant({ ...deployment, grantedAt: call.now, closures: closureKeys(closed) });
   // webhooks/rollout/rolloutWarnings.ts warns about a version that the write requests.
   const bypasses =
     target.is === 'deployment' && !target.requestsVersion ? [bypassWarning(deployment.version, closed)] : [];

@@ -12,7 +12,7 @@ import { isSystemDeleter } from '../../core/kube/users.ts';
 import { isSetByGit } from '../../core/managedField/deployment.ts';
 import { currentGrant } from '../../core/suspension/bypassGrant.ts';
 import { bypassOrDeny } from '../bypass.ts';
-import { readClosedGatesBeforeRemoval, readClosedGatesOfRollouts, readDroppedClosedGates } from '../closedGates.ts';
+import { readClosedGatesBeforeRemoval, readClosedGatesOfRollouts, readDroppedClosedGates } from '../closedGateReads.ts';
 import { type AdmissionDecision, allowed } from '../response.ts';
 
 /**

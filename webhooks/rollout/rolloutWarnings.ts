@@ -20,7 +20,7 @@ import { missingApprovals, rolloutGateApprovals } from '../../core/rollout/evalu
 import { arePassing, nextAutomatic } from '../../core/rollout/rolloutStatus.ts';
 import { mayBypass } from '../../core/suspension/bypassGrant.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
-import { readClosedGates, readClosedGatesOfRollouts } from '../closedGates.ts';
+import { readClosedGates, readClosedGatesOfRollouts } from '../closedGateReads.ts';
 
 /** The most Gates, and RolloutGates, in the Warnings about one write. */
 const MAX_GATES_IN_WARNINGS = 3;

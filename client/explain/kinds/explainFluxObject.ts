@@ -6,7 +6,7 @@ import { governedKindOf } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, Gate, Rollout } from '../../../api/types.ts';
 import { isUnknownAnnotation } from '../../../core/admission/writeWarnings.ts';
-import { type ClosedGates, closedOf, closedText, closuresOf } from '../../../core/gate/closedGates.ts';
+import { type ClosedGates, closedAmong, closedText, closureKeys } from '../../../core/gate/closedGates.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { ANY_REF } from '../../../core/gate/gateRefs.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
@@ -49,7 +49,7 @@ export function explainFluxObject(
   const required = evaluateRecordedGates(object, gatesByKey, ANY_REF, now);
   const unrecorded = evaluateGates(without(selecting, recordedRefs(object, ANY_REF)), gatesByKey, now);
   const readable = required.all.filter(({ ref }) => !hidden.has(ref.namespace));
-  const closed = closedOf([...readable, ...unrecorded], required.limit);
+  const closed = closedAmong([...readable, ...unrecorded], required.limit);
   const isSuspended = object.spec?.suspend === true;
   const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
   const isOpen = required.closures.length === 0 && !closed;
@@ -132,7 +132,7 @@ const HEADLINES: Record<Hold, string> = {
 
 /** `isOpen`: whether all its Gates are open, as far as they may be read. */
 function holdOf(object: FluxObject, closed: ClosedGates | undefined, isOpen: boolean): Hold | undefined {
-  const state = currentState(object, closuresOf(closed));
+  const state = currentState(object, closureKeys(closed));
   const { [SUSPENDED]: previous, [AWAITS_ARTIFACT]: awaits } = object.metadata.annotations ?? {};
   if (object.metadata.deletionTimestamp) return 'deleting';
   if (object.spec?.suspend !== true) {

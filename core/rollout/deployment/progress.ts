@@ -1,7 +1,7 @@
 /** The progress of a deployment in the Flux objects that are bound to its Rollout, as their FluxBindings report it. */
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
-import { type ClosedGates, closuresOf, reportedClosed, unionOfClosed } from '../../gate/closedGates.ts';
+import { type ClosedGates, closureKeys, reportedClosed, unionOfClosed } from '../../gate/closedGates.ts';
 import { checkKey, goneChecks, knownHealth } from '../../health/knownHealth.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { type ObjectState, reportedState } from '../../objectGates/objectState.ts';
@@ -37,7 +37,7 @@ export function unapplied(head: HistoryEntry, bound: readonly FluxBinding[], rol
  */
 function boundState({ status = {} }: FluxBinding, rollout: Rollout, now: EpochMs): ObjectState['is'] {
   const state = reportedState(status);
-  const isGranted = state === 'closed' && grantCovers(rollout, closuresOf(reportedClosed(status.gates)), now);
+  const isGranted = state === 'closed' && grantCovers(rollout, closureKeys(reportedClosed(status.gates)), now);
   return isGranted ? 'bypassing' : state;
 }
 

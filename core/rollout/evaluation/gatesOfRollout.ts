@@ -6,7 +6,7 @@
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Rollout, RolloutStatus } from '../../../api/types.ts';
 import { bindingsOfRollout } from '../../binding/boundObjects.ts';
-import { type ClosedGates, closedOf, closedWhere } from '../../gate/closedGates.ts';
+import { type ClosedGates, closedAmong, closedWhere } from '../../gate/closedGates.ts';
 import { evaluateGates, type GateResult, isMissing, redactFor } from '../../gate/evaluateGates.ts';
 import {
   gatesNamedBy,
@@ -81,7 +81,7 @@ export function evaluateGatesOfVersion(
     return evaluateGates([ref], gates, now, deployment);
   });
   const isBypassed = mayBypass(rollout, state.history[0], version);
-  const closed = closedOf(redactFor(evaluated, namespace), requiredGates.limit);
+  const closed = closedAmong(redactFor(evaluated, namespace), requiredGates.limit);
   return {
     closed: closedWhere(closed, (closure) => !isBypassed(closure)),
     bypassed: closedWhere(closed, isBypassed),
@@ -159,7 +159,7 @@ export function closedAgainstRemoval(
   const mayDrop = (gate: GateResult) => isMissing(gate) && !alsoRequired.has(gate.key) && never.has(gate.key);
   return (
     closed &&
-    closedOf(
+    closedAmong(
       closed.gates.filter((gate) => !mayDrop(gate)),
       closed.limit,
     )

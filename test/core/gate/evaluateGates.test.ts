@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NamespacedName } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
-import { closedOf, closuresOf } from '../../../core/gate/closedGates.ts';
+import { closedAmong, closureKeys } from '../../../core/gate/closedGates.ts';
 import { evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import { LIMIT_OF_GATES, parseGateRefs } from '../../../core/gate/gateRefs.ts';
 import { gateSelects, gateSelectsRollout } from '../../../core/gate/gateSelection.ts';
@@ -11,12 +11,12 @@ import { currentState, formatState } from '../../../core/objectGates/objectState
 import { kubeObject, objectOf } from '../../support/objects.ts';
 import { gate } from './gate.ts';
 
-const allOpen = (gates: GateResult[]) => closedOf(gates) === undefined;
+const allOpen = (gates: GateResult[]) => closedAmong(gates) === undefined;
 
 /** The denial for a reader of the Gate's namespace. */
 const deniedBy = (ref: NamespacedName, found: Gate, at: number) =>
   denialText(
-    { reason: 'gate_closed', text: '', closed: closedOf(evaluateGates([ref], byRefKey([found]), at)) },
+    { reason: 'gate_closed', text: '', closed: closedAmong(evaluateGates([ref], byRefKey([found]), at)) },
     ref.namespace,
   );
 
@@ -72,8 +72,8 @@ describe('required gates', () => {
     expect(closures).toEqual([closure, closure]);
   });
   it('the absence of a Gate is another closure than that of the Gate: a bypass ends once it is created, closed', () => {
-    const bypassed = closuresOf(closedOf(evaluateGates([one], new Map(), at)));
-    const created = closuresOf(closedOf(evaluateGates([one], byRefKey([closed]), at)));
+    const bypassed = closureKeys(closedAmong(evaluateGates([one], new Map(), at)));
+    const created = closureKeys(closedAmong(evaluateGates([one], byRefKey([closed]), at)));
     const state = formatState({ is: 'bypassed', gates: bypassed });
     const object = { metadata: { annotations: { 'gate.fluxcd.io/state': state } } };
     expect(currentState(object, bypassed)).toBe('bypassed');

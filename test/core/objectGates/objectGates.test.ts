@@ -1,7 +1,7 @@
 /** The Gates that an object requires: of one name in two namespaces, and beyond the limit. */
 import { expect, it } from 'vitest';
 import { REQUIRED_GATES } from '../../../api/annotations.ts';
-import { closedKeys } from '../../../core/gate/closedGates.ts';
+import { gateKeys } from '../../../core/gate/closedGates.ts';
 import { ANY_REF, LIMIT_OF_GATES } from '../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { subjectOf } from '../../../core/objectGates/gateTexts.ts';
@@ -14,7 +14,7 @@ it.each(['apps', 'platform'])('of two Gates of one name, the closed one of %s ho
   );
   const object = kustomization({ annotations: { [REQUIRED_GATES]: 'apps/freeze,platform/freeze' } });
   const found = evaluateObjectGates(object, { ...ANY_REF, gates, selectingGates: NO_SELECTING_GATES, now: 0 });
-  expect(closedKeys(found.closed!)).toEqual([`${closed}/freeze`]);
+  expect(gateKeys(found.closed!)).toEqual([`${closed}/freeze`]);
 });
 
 it('a label by which one closed Gate of more than are counted selects the object stays', () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { NamespacedName } from '../../../api/kubernetes.ts';
-import { closedOf } from '../../../core/gate/closedGates.ts';
+import { closedAmong } from '../../../core/gate/closedGates.ts';
 import { refKey } from '../../../core/kube/names.ts';
 import { withGateCondition } from '../../../core/suspension/gateConditions.ts';
 import { kustomization, NOW, ociRepository } from '../admission/objects.ts';
@@ -46,7 +46,7 @@ const rows: Row[] = [
 it.each(rows)('$title', ({ object, closed: refs, problems = [], message }) => {
   const closed = refs.map((ref) => ({ key: refKey(ref), ref, isOpen: false, message: '' }));
   const closures = [...refs.map(refKey), ...problems.map(() => '(invalid)')];
-  const gates = { all: closed, closed: closedOf(closed), closures, problems };
+  const gates = { all: closed, closed: closedAmong(closed), closures, problems };
   const status = withGateCondition(object, gates, NOW);
   expect(status?.conditions?.[0]).toMatchObject({ reason: 'GateClosed', message });
   expect(withGateCondition({ ...object, status: status! }, gates, NOW)).toBeUndefined();

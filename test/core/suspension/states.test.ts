@@ -7,7 +7,7 @@
 import { describe, expect, it } from 'vitest';
 import { AWAITS_ARTIFACT, GATE_STATE, KUSTOMIZATION_NAME_LABEL, SUSPENDED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import { closedOf, closuresOf } from '../../../core/gate/closedGates.ts';
+import { closedAmong, closureKeys } from '../../../core/gate/closedGates.ts';
 import { formatInstant } from '../../../core/kube/time.ts';
 import { settleSuspension } from '../../../core/suspension/suspension.ts';
 import { kustomization, NOW } from '../admission/objects.ts';
@@ -93,7 +93,7 @@ function stateAfter(
     object: first,
     sent,
     old,
-    gates: { all, closures: closuresOf(closedOf(all)) },
+    gates: { all, closures: closureKeys(closedAmong(all)) },
     fieldManager: undefined,
     writerBypasses: false,
     deploymentBypasses: false,

@@ -1,7 +1,7 @@
 /** Names of Gates that may be removed although they count as closed. */
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../api/types.ts';
-import { closedOf } from '../../../../core/gate/closedGates.ts';
+import { closedAmong } from '../../../../core/gate/closedGates.ts';
 import { evaluateGates } from '../../../../core/gate/evaluateGates.ts';
 import { ANY_REF, gatesNamedBy } from '../../../../core/gate/gateRefs.ts';
 import { byRefKey } from '../../../../core/kube/names.ts';
@@ -68,7 +68,7 @@ describe('the record of a name', () => {
 describe('a closed Gate keeps the Rollout from releasing its objects', () => {
   const status = { observedGeneration: 2, namedGates: [{ gate: 'shop/freeze', seen: false }] };
   const closed = (there: string[]) =>
-    closedOf(evaluateGates([{ namespace: 'shop', name: 'freeze' }], byRefKey(there.map(gate)), NOW));
+    closedAmong(evaluateGates([{ namespace: 'shop', name: 'freeze' }], byRefKey(there.map(gate)), NOW));
   const against = (of: ReturnType<typeof rollout>, there: string[] = [], also?: ReadonlySet<string>) =>
     closedAgainstRemoval(closed(there), of, also)?.gates.length ?? 0;
 

@@ -2,7 +2,7 @@
 import type { WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, Rollout } from '../api/types.ts';
 import { currentBindings } from '../core/binding/boundObjects.ts';
-import { type ClosedGates, closedOf } from '../core/gate/closedGates.ts';
+import { type ClosedGates, closedAmong } from '../core/gate/closedGates.ts';
 import { evaluateGates } from '../core/gate/evaluateGates.ts';
 import { LIMIT_OF_GATES, type RequiredGates } from '../core/gate/gateRefs.ts';
 import { refKey } from '../core/kube/names.ts';
@@ -21,8 +21,8 @@ export async function readClosedGates(
   { refs, limit }: RequiredGates,
   { cluster, now }: WebhookCall,
 ): Promise<ClosedGates | undefined> {
-  if (refs.length > LIMITS.requiredGates) return closedOf([], LIMIT_OF_GATES);
-  return closedOf(evaluateGates(refs, await readGates(refs, cluster), now), limit);
+  if (refs.length > LIMITS.requiredGates) return closedAmong([], LIMIT_OF_GATES);
+  return closedAmong(evaluateGates(refs, await readGates(refs, cluster), now), limit);
 }
 
 /**
