@@ -1,19 +1,19 @@
 /** The route table of the admission webhook: `/admission/mutate/<name>` and `/admission/validate/<name>`. */
 import type { AdmissionRequest, AdmissionReview } from '../api/admission.ts';
-import { BYPASS_REASON } from '../api/annotations.ts';
-import type { AnyObject } from '../api/kubernetes.ts';
-import type { DecisionLog, Route, Settings, UnreadBody, WebhookCall } from '../api/ports.ts';
-import { goJsonBytes, isMap } from '../core/kube/json.ts';
+import type { DecisionLog, Route, WebhookCall } from '../api/ports.ts';
+import { isMap } from '../core/kube/json.ts';
 import { shapeProblem } from '../core/kube/shape.ts';
 import { reasonWarnings, recordWarnings } from '../core/record/record.ts';
 import { admissionDebugLine, admissionDecisions } from './admissionLog.ts';
 import { mutateFlux, validateFlux } from './flux/fluxAdmission.ts';
 import { mutateGate, validateGate } from './gate/gateAdmission.ts';
 import { mutateRolloutBudget, validateHealthCheck, validateSchedule } from './otherKinds.ts';
-import { type AdmissionDecision, type AdmissionHandler, allowed, denied, reviewOf } from './response.ts';
+import { type AdmissionDecision, type AdmissionHandler, allowed, reviewOf } from './response.ts';
+import { MAX_FLUX_REVIEW_BYTES, sizeDenial } from './reviewSize.ts';
 import { mutateRollout, validateRollout } from './rollout/rolloutAdmission.ts';
 import { mutateRolloutStatus, validateRolloutStatus } from './rollout/rolloutStatusAdmission.ts';
 import { mutateRolloutGate, validateRolloutGate } from './rolloutGate/rolloutGateAdmission.ts';
+import { denialOfFailedRead, denialOfUnread } from './unreadReview.ts';
 
 /** The webhook with failurePolicy Ignore: an error or a late answer admits the write. */
 export const FAILS_OPEN = 'mutate/flux-fails-open';
@@ -48,14 +48,6 @@ class ReviewError extends Error {
     super(`not an AdmissionReview of admission.k8s.io/v1: ${problem}`);
   }
 }
-
-/**
- * The largest review of a Flux object: the stored and the new object, each as large as
- * manifests/policies/object-sizes.yaml allows.
- * A larger review may still pass that policy: it includes the status, which the API server drops before the policy sees
- * the object.
- */
-const MAX_FLUX_REVIEW_BYTES = 3 * 1024 * 1024;
 
 /**
  * The routes of all webhooks.
@@ -109,42 +101,6 @@ const STORES_REASONS = ['mutate/rollout', 'mutate/rolloutgate', 'mutate/gate'];
  * large as a request may be, some of their work takes half a second.
  */
 const STORES_RECORDS = new Set([...STORES_REASONS, 'mutate/rolloutbudget']);
-/** The limits of manifests/policies/object-sizes.yaml, without and with the reason of a bypass. */
-const POLICY_BYTES = 65_536;
-const POLICY_BYTES_OF_BYPASS = 98_304;
-/** More than both, because the policy counts in another way. */
-const MAX_OWN_BYTES = 131_072;
-
-/**
- * The denial of a write that the policy of sizes would deny later. A stored object that is larger may stay, and
- * Metacontroller, which the policy exempts, may write it.
- */
-function sizeDenial(
-  { object, oldObject, userInfo }: AdmissionRequest,
-  { metacontrollerUser }: Settings,
-): AdmissionDecision | undefined {
-  if (userInfo.username === metacontrollerUser) return undefined;
-  const [bytes, before] = [object, oldObject].map((each) => (each ? ownBytes(each) : 0)) as [number, number];
-  if (bytes <= MAX_OWN_BYTES || bytes <= before) return undefined;
-  const what = 'spec, annotations, labels, owner references and finalizers take';
-  const isBypass = object?.metadata.annotations?.[BYPASS_REASON] !== undefined;
-  const most = isBypass ? POLICY_BYTES_OF_BYPASS : POLICY_BYTES;
-  return denied('limit', `${what} ${bytes} bytes together, and at most ${most} are allowed: make them smaller.`);
-}
-
-function ownBytes({ spec, metadata }: AnyObject): number {
-  const { annotations, labels, ownerReferences, finalizers } = metadata;
-  return goJsonBytes([spec ?? null, annotations ?? null, labels ?? null, ownerReferences ?? null, finalizers ?? null]);
-}
-
-/** Denies a review that was not read, and counts the denial. */
-function denialOfUnread(call: () => WebhookCall) {
-  return async (body: UnreadBody): Promise<AdmissionReview | undefined> => {
-    const review = await reviewOfUnread(body);
-    if (review) call().metrics.count({ name: 'rollout_hooks_admission_denials_total', labels: { reason: 'limit' } });
-    return review;
-  };
-}
 
 /** The decision, with a Warning for each reason that is shortened when stored, and each record that is ignored. */
 function withTextWarnings(
@@ -198,45 +154,4 @@ function reviewProblem(body: unknown): string | undefined {
   const { name = '', namespace = '', subResource = '', uid } = request;
   const noText = Object.entries({ uid, name, namespace, subResource }).find(([, value]) => typeof value !== 'string');
   return noText && `/request/${noText[0]} must be string`;
-}
-
-// The denial of a write whose review or Gates were not read, for webhooks that fail open: with an HTTP error the
-// API server would admit the write.
-
-/**
- * The denial of a write whose Gates can't be read, because the API server is overloaded or fails: a tenant can cause
- * that. undefined for an error that lasts until an admin repairs the installation, such as a missing right: every write
- * of a Flux object would be denied until then.
- */
-function denialOfFailedRead(error: unknown): AdmissionDecision | undefined {
-  const { code, message } = error as { code?: unknown; message?: string };
-  const isTemporary = typeof code === 'number' && (code === 0 || code === 429 || code >= 500);
-  return isTemporary
-    ? denied('limit', `the Gates of this object cannot be read (${message}): try again later.`)
-    : undefined;
-}
-
-/** The uid in a review as Go writes it, which comes before any text of a user. */
-const UID = /^\s*\{(?:"(?:kind|apiVersion)":"[^"\\]*",){2}"request":\{"uid":"([^"\\]+)"/;
-
-const FIX: Record<UnreadBody['why'], string> = {
-  tooLarge: 'make the object smaller, and leave out its status, which counts too',
-  busy: 'if that keeps failing, make the object smaller',
-  slow: 'try again later, or make the object smaller',
-};
-
-/**
- * The denial of a write whose review was not read; undefined if the body doesn't begin like a review of an API server.
- */
-export async function reviewOfUnread({ why, message, beginning }: UnreadBody): Promise<AdmissionReview | undefined> {
-  const uid = UID.exec(await beginning)?.[1];
-  if (uid === undefined) return undefined;
-  // Never 409 or 422: docs/facts.md, F10.
-  const [code, reason] = why === 'tooLarge' ? [413, 'RequestEntityTooLarge'] : [429, 'TooManyRequests'];
-  const text = `the webhook has not read this write (${message}), and so cannot check its Gates: ${FIX[why]}`;
-  return {
-    apiVersion: 'admission.k8s.io/v1',
-    kind: 'AdmissionReview',
-    response: { uid, allowed: false, status: { code: code as number, reason: reason as string, message: text } },
-  };
 }

@@ -5,16 +5,15 @@ import { scheduleWarnings } from '../core/calendar/calendarRules.ts';
 import { type Schedule, scheduleProblems } from '../core/calendar/schedulePlan.ts';
 import { forbiddenProblem, KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/kustomizationCheck.ts';
 import { newProblems, problemText } from '../core/kube/fieldProblem.ts';
-import { type AdmissionHandler, allowed, denied, titleOf, versionsOf } from './response.ts';
+import { type AdmissionHandler, allowed, denied, notValid, titleOf, versionsOf } from './response.ts';
 
 /** Admission of RolloutBudgets: records the user who continues a version despite its failures. */
 export const mutateRolloutBudget: AdmissionHandler = async (request, { now }) => {
-  const { object: sent, old } = versionsOf<Budget>(request);
-  if (!sent) return allowed();
-  const problem = continueProblem(sent, old);
-  if (problem) return denied('invalid', `${titleOf(sent)} is not valid: ${problemText(problem)}`);
-  const object = recordContinue(sent, old, request, now);
-  return { allowed: true, object };
+  const { object: budget, old } = versionsOf<Budget>(request);
+  if (!budget) return allowed();
+  const problem = continueProblem(budget, old);
+  if (problem) return notValid(budget, [problemText(problem)]);
+  return { allowed: true, object: recordContinue(budget, old, request, now) };
 };
 
 /** Admission of RolloutSchedules and ClusterRolloutSchedules: denies times that can't be computed. */
@@ -22,7 +21,7 @@ export const validateSchedule: AdmissionHandler = async (request) => {
   const { object, old } = versionsOf<Schedule>(request);
   if (!object) return allowed();
   const problems = newProblems(problemsOf(object), old ? problemsOf(old) : []);
-  if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
+  if (problems.length > 0) return notValid(object, problems);
   return allowed(scheduleWarnings(object.spec?.rules ?? []));
 };
 

@@ -79,6 +79,11 @@ export function denied(
   return { allowed: false, reason, message, ...(commands.length > 0 && { commands }), warnings };
 }
 
+/** The denial of an object for its own fields. @param problems clauses, each with its field */
+export function notValid(object: AnyObject, problems: readonly string[]): AdmissionDecision {
+  return denied('invalid', `${titleOf(object)} is not valid: ${problems.join('; ')}`);
+}
+
 /**
  * Denies with a 403, and reveals of Gates in other namespaces only what the user may read. Access is reviewed only if
  * there is something to reveal. Without authenticated callers the user is only claimed: docs/security.md.

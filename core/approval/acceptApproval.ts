@@ -14,7 +14,7 @@ import { LIMITS } from '../limits.ts';
 import { MAX_USER } from '../record/record.ts';
 import type { TextWithCommands } from '../text/commands.ts';
 import { firstFew } from '../text/firstFew.ts';
-import { boundedLine } from '../text/oneLine.ts';
+import { boundedLine, inWarning } from '../text/oneLine.ts';
 import {
   type Approval,
   type ApprovalRecord,
@@ -25,9 +25,6 @@ import {
 } from './approvalRecord.ts';
 import { isExpired, ruleProblem, whyIneligible } from './approvalVerdict.ts';
 import { withRuleChange } from './ruleChange.ts';
-
-/** The most characters of a version or user in a Warning, which may have 120 in all. */
-const MAX_NAME_CHARACTERS = 32;
 
 /** The version of a Rollout that an annotation's value names; `problem` if it names none. */
 export type ApprovalTarget =
@@ -46,10 +43,9 @@ const NAMES_NO_VERSION = 'the annotation names no version';
 /**
  * The problem of a version that isn't a tag, or not a release of the Rollouts: a typo must not be approved in advance.
  */
-export function versionProblem(version: string, isKnown: boolean, rollouts: readonly string[]): string | undefined {
+export function unknownVersion(version: string, rollouts: readonly string[]): string {
   if (version === '') return NAMES_NO_VERSION;
   if (!isLegalTag(version)) return `${quoted(version)} is not a tag`;
-  if (isKnown) return undefined;
   const missing =
     rollouts.length === 1
       ? `Rollout '${rollouts[0]}' has no release ${version}`
@@ -135,7 +131,7 @@ function droppedTextWarnings({ object, old, keys }: ApprovalWrite): string[] {
   const { given } = parseApprovals(stored);
   const forged = parseApprovals(text).given.filter((each) => !given.some((known) => isSame(known, each)));
   const named = forged.slice(0, FORGERIES_IN_WARNINGS).map(({ version, by }) => {
-    const [what, who] = [boundedLine(version, MAX_NAME_CHARACTERS), boundedLine(by, MAX_NAME_CHARACTERS)];
+    const [what, who] = [inWarning(version), inWarning(by)];
     return `ignored: you cannot record an approval for another user (${what}, ${who})`;
   });
   const more =
@@ -188,7 +184,7 @@ function withApproval(
   if ('problem' in target) return reject(target.problem);
   const { version, rollout, uid, requesters, warning } = target;
   const why = boundedLine(reason ?? '', LIMITS.reason);
-  const shown = boundedLine(version, MAX_NAME_CHARACTERS);
+  const shown = inWarning(version);
   const approval: Approval = {
     version,
     ...(rollout !== undefined && { rollout }),
@@ -244,7 +240,7 @@ function withinLimits(others: readonly Approval[], approval: Approval): { given:
 function droppedWarning([first, ...more]: readonly Approval[]): string[] {
   if (!first) return [];
   const others = more.length > 0 ? ` (and ${more.length} more)` : '';
-  const [by, version] = [boundedLine(first.by, MAX_NAME_CHARACTERS), boundedLine(first.version, MAX_NAME_CHARACTERS)];
+  const [by, version] = [inWarning(first.by), inWarning(first.version)];
   return [`the record is full: removed the oldest approval, of ${version} by ${by}${others}`];
 }
 

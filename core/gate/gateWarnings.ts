@@ -8,6 +8,7 @@ import { formatDuration } from '../kube/duration.ts';
 import { sameJson } from '../kube/json.ts';
 import { DAY_MS, formatTime } from '../kube/time.ts';
 import { countOf } from '../text/count.ts';
+import { inWarning } from '../text/oneLine.ts';
 import { acceptRequests } from './acceptRequests.ts';
 import {
   CLOCK_TOLERANCE_MS,
@@ -19,9 +20,6 @@ import {
 import { selectsFlux } from './gateSelection.ts';
 import { cancelText } from './gateStatus.ts';
 import { evaluateGate } from './gateTimeline.ts';
-
-/** The most characters of a version in a Warning, which may have 120 in all. */
-const MAX_VERSION_CHARACTERS = 32;
 
 /**
  * Warnings about an allowed write of a Gate: sentences with the important words first, because responseOf cuts them at
@@ -53,7 +51,7 @@ export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, no
     warnings.push(`${OPEN_FOR} has no effect without a new time in ${REQUESTED_AT_KEYS.open}`);
   }
   if (opening?.for && evaluateGate(gate, Math.max(now, opening.at)).opened) {
-    warnings.push(`the opening for ${shortVersion(opening.for)} has no effect while the Gate is open`);
+    warnings.push(`the opening for ${inWarning(opening.for)} has no effect while the Gate is open`);
   }
   for (const { action, at } of ignored) {
     warnings.push(
@@ -84,11 +82,6 @@ function aheadText(ms: number): string {
   return days > 1 ? countOf(days, 'day') : formatDuration(ms);
 }
 
-/** The version as far as a Warning has room for it. */
-export function shortVersion(version: string): string {
-  return version.slice(0, MAX_VERSION_CHARACTERS);
-}
-
 /** The Warnings about a planned request, and an exception, that a newer request cancels. */
 function cancelWarnings(gate: Gate, old: Gate | undefined, now: EpochMs): string[] {
   if (!old) return [];
@@ -98,7 +91,7 @@ function cancelWarnings(gate: Gate, old: Gate | undefined, now: EpochMs): string
   const isExceptionKept = exception?.for === after.exception?.for;
   return [
     ...(planned && !isPlanKept ? [cancelText({ ...planned, at: formatTime(planned.at) })] : []),
-    ...(exception && !isExceptionKept ? [`ends the opening for ${shortVersion(exception.for)}`] : []),
+    ...(exception && !isExceptionKept ? [`ends the opening for ${inWarning(exception.for)}`] : []),
   ];
 }
 

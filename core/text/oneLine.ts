@@ -29,3 +29,8 @@ export function boundedLine(text: string, most: number): string {
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim();
 }
+
+/** A version or user in a Warning: a Warning is cut at 120 characters. */
+export function inWarning(text: string): string {
+  return boundedLine(text, 32);
+}

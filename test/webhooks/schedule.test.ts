@@ -19,17 +19,17 @@ describe('RolloutSchedules', () => {
     [
       'unknown time zone',
       { ...good, timezone: 'Europe/Berlinn' },
-      'spec.timezone: Invalid value: "Europe/Berlinn": unknown time zone; expected an IANA name such as Europe/Berlin.',
+      'spec.timezone: Invalid value: "Europe/Berlinn": unknown time zone; expected an IANA name such as Europe/Berlin',
     ],
     [
       'namespace selector',
       { ...good, namespaceSelector: { matchLabels: { 'a b': 'c' } } },
-      'spec.namespaceSelector.matchLabels: Invalid value: "a b": is not a label key.',
+      'spec.namespaceSelector.matchLabels: Invalid value: "a b": is not a label key',
     ],
   ])('%s: denied with field and reason', async (_name, spec, message) => {
     expect(await write(validateSchedule, { object: object(spec), at })).toMatchObject({
       allowed: false,
-      message,
+      message: `RolloutSchedule 's' is not valid: ${message}`,
     });
   });
 

@@ -7,7 +7,8 @@ import { ApiError } from '../../server/cluster/apiError.ts';
 import { createApp } from '../../server/http/app.ts';
 import { createLog } from '../../server/log.ts';
 import { createMetrics } from '../../server/servedMetrics.ts';
-import { reviewOfUnread, webhookRoutes } from '../../webhooks/index.ts';
+import { webhookRoutes } from '../../webhooks/index.ts';
+import { reviewOfUnread } from '../../webhooks/unreadReview.ts';
 import { responseOf } from '../support/admission.ts';
 import { kubeObject } from '../support/objects.ts';
 

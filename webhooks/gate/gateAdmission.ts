@@ -30,7 +30,7 @@ import { nextScheduleRecord } from '../../core/record/pinAndSchedule.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
 import { recordDeletion } from '../approvalDeletion.ts';
 import { bypassOrDeny, reviewBypass } from '../bypass.ts';
-import { type AdmissionDecision, allowed, denied, versionsOf } from '../response.ts';
+import { type AdmissionDecision, allowed, denied, notValid, versionsOf } from '../response.ts';
 import { openForWarnings, openingProblem, writeGateApprovals } from './gateApprovalWrites.ts';
 
 /** The verb on gates that a selection in other namespaces requires, for the whole cluster. */
@@ -91,7 +91,7 @@ export async function validateGate(request: AdmissionRequest, call: WebhookCall)
   const { object: gate, old } = versionsOf<Gate>(request);
   if (!gate) return old ? validateGateDelete(old, request, call) : allowed();
   const problems = newProblems(gateProblems(gate).map(problemText), old && gateProblems(old).map(problemText));
-  if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
+  if (problems.length > 0) return notValid(gate, problems);
   const reach = await reachProblem(gate, old, request, call);
   if (reach) return denied('not_permitted', reach);
   // With an owner, the garbage collector may delete the Gate, and its deletions are never denied.

@@ -11,7 +11,7 @@ import {
   type ApprovalTarget,
   acceptApproval,
   approvedValue,
-  versionProblem,
+  unknownVersion,
 } from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS, recordedOn, splitTarget } from '../../core/approval/approvalRecord.ts';
 import type { AcceptedRequests } from '../../core/gate/acceptRequests.ts';
@@ -19,7 +19,6 @@ import { approveGateCommand, standingApprovals } from '../../core/gate/gateAppro
 import { closeRequestOf, openRequestHasEffect } from '../../core/gate/gateRequests.ts';
 import { reachesBeyond } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
-import { shortVersion } from '../../core/gate/gateWarnings.ts';
 import { type Requiring, requirersOf } from '../../core/gate/requirers.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isServiceAccount } from '../../core/kube/users.ts';
@@ -27,6 +26,7 @@ import { LIMITS } from '../../core/limits.ts';
 import { hasDiscovered, requestersOf } from '../../core/rollout/evaluation/versionApprovals.ts';
 import type { TextWithCommands } from '../../core/text/commands.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
+import { inWarning } from '../../core/text/oneLine.ts';
 import { inParallel } from '../../live/inParallel.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { readRequiring, readRolloutsIn } from '../../live/requiringReads.ts';
@@ -82,10 +82,11 @@ export async function openForWarnings(gate: Gate, old: Gate | undefined, call: W
   const isNew = old === undefined || version !== evaluateGate(old, now).exception?.for;
   if (version === undefined || !isNew || splitTarget(version).rollout !== undefined) return [];
   // A Warning must not deny an opening: if the Rollouts can't be read, there is none.
-  const requiring = await readAllRequiring(gate, version, call).catch(() => []);
-  if (requiring.length < 2) return [];
-  const which = typeof requiring === 'string' ? 'every Rollout' : `each of ${requiring.length} Rollouts`;
-  return [`opens for version ${shortVersion(version)} of ${which}; for one only: <namespace>/<rollout>:<tag>`];
+  const requiring = await readAllRequiring(gate, version, call).catch(() => ({ rollouts: [] }));
+  const count = 'rollouts' in requiring ? requiring.rollouts.length : undefined;
+  if (count !== undefined && count < 2) return [];
+  const which = count === undefined ? 'every Rollout' : `each of ${count} Rollouts`;
+  return [`opens for version ${inWarning(version)} of ${which}; for one only: <namespace>/<rollout>:<tag>`];
 }
 
 /**
@@ -97,8 +98,8 @@ async function readTarget(gate: Gate, value: string, call: WebhookCall): Promise
   const found =
     named === undefined
       ? await readAllRequiring(gate, version, call)
-      : await readIfRequiring(gate, named, call.cluster);
-  return typeof found === 'string' ? { problem: found } : targetAmong(found, version, named);
+      : { rollouts: await readIfRequiring(gate, named, call.cluster) };
+  return 'problem' in found ? found : targetAmong(found.rollouts, version, named);
 }
 
 /** The Rollout of this name, if it requires the Gate. */
@@ -121,26 +122,31 @@ function requiringAmong(gate: Gate, rollouts: readonly Rollout[], namespaces: Re
  */
 const MAX_LIST_MS = 2500;
 
+/** The Rollouts that require a Gate; `problem`, a sentence, if they are unknown or too many. */
+type RequiringRead = { rollouts: Rollout[] } | { problem: string };
+
 /**
- * The Rollouts that require the Gate; a sentence if they are unknown or too many. Those of other namespaces come from
+ * All Rollouts that require the Gate. Those of other namespaces come from
  * the list that all Gates share, because any tenant may approve on a Gate again and again.
  */
-async function readAllRequiring(gate: Gate, version: string, call: WebhookCall): Promise<Rollout[] | string> {
+async function readAllRequiring(gate: Gate, version: string, call: WebhookCall): Promise<RequiringRead> {
   const { namespace: home } = identityOf(gate);
   const lists = Promise.all([readRequiring(true, call), readRolloutsIn(home, call)]);
   const [known, own] = (await call.sharedReads.withinMs(MAX_LIST_MS, lists)) ?? [];
   if (!known || !own || own.isTruncated)
-    return nameRolloutText('the Rollouts that require this Gate cannot be listed', version);
+    return { problem: nameRolloutText('the Rollouts that require this Gate cannot be listed', version) };
   const { rollouts, namespaces } = known.of(gate);
   const elsewhere = rollouts.filter(({ metadata }) => metadata.namespace !== home);
   const refs = requirersOf(gate, { bindings: [], rollouts: [...own.listed, ...elsewhere], namespaces });
   const most = LIMITS.approvalRollouts;
   if (refs.length > most)
-    return nameRolloutText(`more than ${most} Rollouts require this Gate (limit approvalRollouts)`, version);
+    return {
+      problem: nameRolloutText(`more than ${most} Rollouts require this Gate (limit approvalRollouts)`, version),
+    };
   const read = ({ namespace, name }: NamespacedName) => call.cluster.get<Rollout>({ ...ROLLOUTS, namespace, name });
   const found = (await inParallel(refs, read)).filter((rollout) => rollout !== undefined);
   // The shared list may be older.
-  return requiringAmong(gate, found, namespaces);
+  return { rollouts: requiringAmong(gate, found, namespaces) };
 }
 
 /** Characters of a user's text in a message. */
@@ -161,8 +167,7 @@ function targetAmong(rollouts: readonly Rollout[], version: string, named: strin
   }
   const nameOf = (each: Rollout) => refKey(identityOf(each));
   const [found, ...others] = rollouts.filter((each) => hasDiscovered(each, version));
-  const problem = versionProblem(version, found !== undefined, rollouts.map(nameOf));
-  if (!found || problem !== undefined) return { problem: problem ?? '' };
+  if (!found) return { problem: unknownVersion(version, rollouts.map(nameOf)) };
   const rollout = nameOf(found);
   if (others.length > 0) {
     const all = firstFew([found, ...others].map(nameOf));
@@ -172,7 +177,7 @@ function targetAmong(rollouts: readonly Rollout[], version: string, named: strin
   const target = { version, rollout, uid: found.metadata.uid, requesters };
   if (rollouts.length === 1) return target;
   // Any tenant can create a Rollout that requires the Gate and has the version before the intended Rollout has it.
-  const what = shortVersion(version);
+  const what = inWarning(version);
   return {
     ...target,
     warning: `approved ${what} for Rollout '${rollout}' only: no other Rollout that requires this Gate has this release`,

@@ -23,7 +23,7 @@ import { NAME_A_VERSION, nextRequestRecord, requestsOf } from '../../core/rollou
 import { forbiddenProblems, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/specProblems.ts';
 import { upstreamName, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { readUpstream } from '../../live/objectReads.ts';
-import { type AdmissionHandler, allowed, denied, deny, titleOf, versionsOf } from '../response.ts';
+import { type AdmissionHandler, allowed, deny, notValid, versionsOf } from '../response.ts';
 import { bypassOf } from './rolloutBypass.ts';
 import { decideDeletion, decideEvasion } from './rolloutEvasion.ts';
 import { rolloutWarnings } from './rolloutWarnings.ts';
@@ -100,7 +100,7 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
   ];
   const order = problems.length > 0 ? undefined : await checkOrder(rollout, old, call);
   const wrong = order?.problem === undefined ? problems : [order.problem];
-  if (wrong.length > 0) return denied('invalid', `${titleOf(rollout)} is not valid: ${wrong.join('; ')}`);
+  if (wrong.length > 0) return notValid(rollout, wrong);
   const evasion = old ? await decideEvasion(rollout, old, request, call) : allowed();
   if (!evasion.allowed) return evasion;
   const warnings = [...(order?.warnings ?? []), ...(await rolloutWarnings(rollout, old, call))];

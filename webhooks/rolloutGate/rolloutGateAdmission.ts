@@ -11,7 +11,7 @@ import {
   type ApprovalTarget,
   acceptApproval,
   approvedValue,
-  versionProblem,
+  unknownVersion,
 } from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS, recordedOn } from '../../core/approval/approvalRecord.ts';
 import { annotateAll, labelAll } from '../../core/kube/annotate.ts';
@@ -83,7 +83,6 @@ async function readTarget(
   const name = spec?.rolloutRef?.name ?? '';
   const rollout = await cluster.get<Rollout>({ ...ROLLOUTS, namespace, name });
   if (!rollout) return { problem: `Rollout '${name}' does not exist` };
-  const problem = versionProblem(version, hasDiscovered(rollout, version), [name]);
-  if (problem !== undefined) return { problem };
+  if (!hasDiscovered(rollout, version)) return { problem: unknownVersion(version, [name]) };
   return { version, requesters: requestersOf(rollout, version).requesters };
 }
