@@ -89,7 +89,7 @@ function requestsBefore(gate: Gate, old: Gate, now: EpochMs): GateRequests {
   const { current, planned, exception } = sameJson(gate.spec, old.spec) ? requests : withEnded(requests, old, now);
   const handled = { ...known };
   for (const { action, at } of annotatedRequests(old)) {
-    if (at <= now + CLOCK_TOLERANCE_MS) handled[action] ??= at;
+    if (at <= now + CLOCK_TOLERANCE_MS) handled[action] = Math.max(at, handled[action] ?? at);
   }
   return { current, planned, exception, handled };
 }
