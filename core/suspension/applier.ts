@@ -18,7 +18,7 @@ import { governedKindOf } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
-import { groupOf, labelValue } from '../kube/names.ts';
+import { groupOf, labelValue, refKey } from '../kube/names.ts';
 import { formatInstant, formatTime, parseTime } from '../kube/time.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
 import { awaitsArtifact, readState } from '../objectGates/objectState.ts';
@@ -73,7 +73,7 @@ export function applies(applier: FluxObject, { namespace, name, apiVersion, kind
 /**
  * The state of the applier, for an object that has waited since `since`.
  * An applier that waits for its own applier or its source is about to apply. One that a user or a closed Gate suspends
- * might stay suspended for weeks.
+ * might stay suspended for weeks, and one that waits for the object itself for ever.
  */
 export function applierState(
   applier: FluxObject | undefined,
@@ -83,16 +83,18 @@ export function applierState(
 ): ApplierState {
   if (!applier) return { state: 'Missing' };
   if (applier.metadata.deletionTimestamp) return { state: 'Deleting' };
-  const progress = applierStateOf(applier, since, now);
+  const progress = applierStateOf(applier, applied, since, now);
   // An apply that is done has updated the inventory. Before that, an object outside the inventory won't be applied.
   const willApply = progress.state === 'Done' || applies(applier, applied) !== false;
   return willApply ? progress : { state: 'Missing', reason: NOT_LISTED };
 }
 
-function applierStateOf(applier: FluxObject, since: EpochMs, now: EpochMs): ApplierState {
+function applierStateOf(applier: FluxObject, applied: ObjectKey, since: EpochMs, now: EpochMs): ApplierState {
   if (applier.spec?.suspend === true) {
     const state = readState(applier)?.is;
-    const endsSoon = state === 'opening' || (awaitsArtifact(applier) && state !== 'closed');
+    const own = applierOf(applier);
+    const isCycle = applied.kind === 'Kustomization' && own !== undefined && refKey(own) === refKey(applied);
+    const endsSoon = (state === 'opening' && !isCycle) || (awaitsArtifact(applier) && state !== 'closed');
     return { state: endsSoon ? 'Requested' : 'Suspended' };
   }
   const ready = findCondition(applier.status?.conditions, READY);

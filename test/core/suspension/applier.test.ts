@@ -22,12 +22,25 @@ interface Applier {
   gate?: string;
   fetching?: true;
   deleting?: true;
+  /** The name of its own applier. */
+  appliedBy?: string;
 }
 
-function applier({ ready, readyAt = 3, asked, handled, suspended, gate, fetching, deleting }: Applier): FluxObject {
+function applier({
+  ready,
+  readyAt = 3,
+  asked,
+  handled,
+  suspended,
+  gate,
+  fetching,
+  deleting,
+  appliedBy,
+}: Applier): FluxObject {
   const status = ready === 'True' || ready === 'Unknown' ? ready : 'False';
   const condition = { type: 'Ready', status, reason: ready, message: '', observedGeneration: readyAt };
   const object = kustomization({
+    ...(appliedBy && { labels: { 'kustomize.toolkit.fluxcd.io/name': appliedBy } }),
     annotations: {
       ...(asked && { [RECONCILE_REQUESTED_AT]: asked }),
       ...(gate && { [GATE_STATE]: gate }),
@@ -95,6 +108,14 @@ describe('the applier', () => {
     expect(found.state).toBe(state);
     const end = waitEnds(found, NOW);
     expect(end === undefined ? EVER : end - NOW).toBe(wait);
+  });
+
+  it('does not wait for the object itself: neither would ever apply the other', () => {
+    const object = { ...APPLIED, kind: 'Kustomization' };
+    const waiting = (appliedBy: string) => applier({ suspended: true, gate: `opening: ${OPENED}`, appliedBy });
+    expect(applierState(waiting(APPLIED.name), object, NOW, NOW)).toEqual({ state: 'Suspended' });
+    expect(applierState(waiting(APPLIED.name), APPLIED, NOW, NOW)).toEqual({ state: 'Requested' });
+    expect(applierState(waiting('another'), object, NOW, NOW)).toEqual({ state: 'Requested' });
   });
 
   it('reports its failure in one word: times and counts in a message would differ at each retry', () => {
