@@ -1,7 +1,7 @@
 /** The closed Gates that stop a write, read live: a cache may still show a Gate as open. */
 import type { WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, Rollout } from '../api/types.ts';
-import { currentBindings } from '../core/binding/boundObjects.ts';
+import { bindingsOfRollout, currentBindings } from '../core/binding/boundObjects.ts';
 import { type ClosedGates, closedAmong } from '../core/gate/closedGates.ts';
 import { evaluateGates } from '../core/gate/evaluateGates.ts';
 import { LIMIT_OF_GATES, type RequiredGates } from '../core/gate/gateRefs.ts';
@@ -10,9 +10,11 @@ import { LIMITS } from '../core/limits.ts';
 import {
   closedAgainstRemoval,
   droppedGates,
+  evaluateGatesOfVersion,
   gatesOfRollouts,
   mayDropGates,
   requiredByBound,
+  type VersionGates,
 } from '../core/rollout/evaluation/gatesOfRollout.ts';
 import { listBindableObjects, listBindings, readGates, readSelectingGates } from '../live/gateReads.ts';
 
@@ -34,7 +36,17 @@ export async function readClosedGatesOfRollouts(
   call: WebhookCall,
 ): Promise<ClosedGates | undefined> {
   const [first, ...others] = rollouts;
-  return first && (await readClosedGatesAndBindings([first, ...others], call)).closed;
+  return first && readClosedGates((await readRequired([first, ...others], call)).required, call);
+}
+
+/** The Gates that a deployment of the version requires, with openings and approvals for this version. */
+export async function readGatesOfVersion(rollout: Rollout, version: string, call: WebhookCall): Promise<VersionGates> {
+  const { required, bindings } = await readRequired([rollout], call);
+  const gates = await readGates(required.refs, call.cluster);
+  const bound = bindingsOfRollout(rollout, bindings);
+  const { history = [], releaseAuthors: authors = [] } = rollout.status ?? {};
+  const observed = { rollout, bindings: bound, requiredGates: required, gates };
+  return evaluateGatesOfVersion({ observed, state: { history, authors }, now: call.now }, version);
 }
 
 /**
@@ -45,7 +57,8 @@ export async function readClosedGatesBeforeRemoval(
   rollout: Rollout,
   call: WebhookCall,
 ): Promise<ClosedGates | undefined> {
-  const { closed, bindings } = await readClosedGatesAndBindings([rollout], call);
+  const { required, bindings } = await readRequired([rollout], call);
+  const closed = await readClosedGates(required, call);
   return closedAgainstRemoval(closed, rollout, new Set(requiredByBound([rollout], bindings).refs.map(refKey)));
 }
 
@@ -64,11 +77,11 @@ export async function readDroppedClosedGates(
   return closedAgainstRemoval(await readClosedGates(dropped, call), old);
 }
 
-/** The closed Gates that Rollouts of one namespace require, and the bindings of their objects. */
-async function readClosedGatesAndBindings(
+/** The Gates that Rollouts of one namespace require, and the bindings of their objects. */
+async function readRequired(
   rollouts: readonly [Rollout, ...Rollout[]],
   call: WebhookCall,
-): Promise<{ closed: ClosedGates | undefined; bindings: FluxBinding[] }> {
+): Promise<{ required: RequiredGates; bindings: FluxBinding[] }> {
   const namespace = rollouts[0].metadata.namespace ?? '';
   const [objects, selectingGates, stored] = await Promise.all([
     listBindableObjects(namespace, call.cluster),
@@ -76,6 +89,5 @@ async function readClosedGatesAndBindings(
     listBindings(rollouts, call.cluster),
   ]);
   const bindings = currentBindings(rollouts, objects, stored, selectingGates, call.settings);
-  const required = gatesOfRollouts(rollouts, bindings, selectingGates, call.settings);
-  return { closed: await readClosedGates(required, call), bindings };
+  return { required: gatesOfRollouts(rollouts, bindings, selectingGates, call.settings), bindings };
 }

@@ -5,7 +5,6 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { countText } from '../../core/approval/approvalVerdict.ts';
 import { repeatsReason } from '../../core/gate/bypassReason.ts';
-import { closedWhere } from '../../core/gate/closedGates.ts';
 import { isMissing } from '../../core/gate/evaluateGates.ts';
 import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
@@ -18,9 +17,8 @@ import { movedHeadText } from '../../core/rollout/deployment/history.ts';
 import { newRequests, unavailableText } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { missingApprovals, rolloutGateApprovals } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { arePassing, nextAutomatic } from '../../core/rollout/rolloutStatus.ts';
-import { mayBypass } from '../../core/suspension/bypassGrant.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
-import { readClosedGates, readClosedGatesOfRollouts } from '../closedGateReads.ts';
+import { readClosedGates, readGatesOfVersion } from '../closedGateReads.ts';
 
 /** The most Gates, and RolloutGates, in the Warnings about one write. */
 const MAX_GATES_IN_WARNINGS = 3;
@@ -132,12 +130,9 @@ async function closedGateWarnings(
   requested: string,
   call: WebhookCall,
 ): Promise<string[]> {
-  const isBypassed = mayBypass(rollout, rollout.status?.history?.[0], requested);
-  const closed = await readClosedGatesOfRollouts([rollout], call);
-  if (!closed) return [];
-  const blocking = closedWhere(closed, (closure) => !isBypassed(closure));
-  if (!blocking) return [bypassWarning(requested, closed)];
-  const waits = `version ${requested} waits: ${areClosed(blocking)}`;
+  const { closed, bypassed } = await readGatesOfVersion(rollout, requested, call);
+  if (!closed) return bypassed ? [bypassWarning(requested, bypassed)] : [];
+  const waits = `version ${requested} waits: ${areClosed(closed)}`;
   return repeatsReason(rollout, old) ? [waits, OLD_REASON] : [waits];
 }
 

@@ -21,7 +21,7 @@ import { sameJson } from '../../kube/json.ts';
 import { identityOf, refKey, without } from '../../kube/names.ts';
 import { LIMITS } from '../../limits.ts';
 import { mayBypass } from '../../suspension/bypassGrant.ts';
-import type { Observed, RolloutContext } from './observed.ts';
+import type { Observed, RolloutState } from './observed.ts';
 import { GATES_IN_HISTORY, permissionsAtGate, type StoredPermission, versionUsers } from './versionApprovals.ts';
 
 /** The Gates that a Rollout requires itself: the named ones, then those that select it. */
@@ -61,13 +61,20 @@ export interface VersionGates {
   requeueAt: EpochMs[];
 }
 
+/** The part of a RolloutContext on which the Gates of a version depend. */
+interface VersionContext {
+  observed: Pick<Observed, 'rollout' | 'bindings' | 'requiredGates' | 'gates'>;
+  state: Pick<RolloutState, 'history' | 'authors'>;
+  now: EpochMs;
+}
+
 /**
  * Evaluates the Gates that a deployment of the version requires.
  * An opening for one version counts at Gates that the Rollout itself requires. Such an opening doesn't count at a Gate
  * that a bound object requires: for the object that Gate is closed, so the object couldn't take the version.
  */
 export function evaluateGatesOfVersion(
-  { observed, state, now }: RolloutContext,
+  { observed, state, now }: VersionContext,
   version: string | undefined,
 ): VersionGates {
   if (version === undefined) return { closed: undefined, bypassed: undefined, permissions: [], requeueAt: [] };

@@ -244,6 +244,9 @@ describe('validate/rollout', () => {
       "version 1.0.0 waits: Gate 'team-a/freeze' is closed",
     ]);
     expect((await decide({ object: asking, old }, [open])).result.warnings).toEqual([]);
+    const opened = { 'open.gate.fluxcd.io/requestedAt': AT, 'open.gate.fluxcd.io/for': 'team-a/app:1.0.0' };
+    const exception = { ...closed, metadata: { ...closed.metadata, annotations: opened } };
+    expect((await decide({ object: asking, old }, [exception])).result.warnings).toEqual([]);
   });
 
   it('denies a write that no longer requires a closed Gate, with the way to open it', async () => {
