@@ -26,7 +26,7 @@ import {
   requeueInterval,
   scheduleOf,
 } from '../../core/health/kustomizationCheck.ts';
-import { metricCheckOf } from '../../core/health/prometheus/measurement.ts';
+import { isMeasuredBefore, metricCheckOf } from '../../core/health/prometheus/measurement.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { hasBakeBegun, isUnfinished } from '../../core/rollout/deployment/history.ts';
@@ -84,9 +84,10 @@ export const healthCheckHook: DecoratorHook<HealthCheck> = {
     }
     // The reset is stored before anything is measured or evaluated: a report of the same second could still be about
     // the old version.
-    if (needsReset(healthCheck, concerned, call.now))
-      return answer(healthCheck, resetStatus(before, call.now), cutoffs, call);
     const metricCheck = metricCheckOf(healthCheck);
+    const isOfBefore = metricCheck !== undefined && isMeasuredBefore(before, cutoffs.reached);
+    if (isOfBefore || needsReset(healthCheck, concerned, call.now))
+      return answer(healthCheck, resetStatus(before, call.now), cutoffs, call);
     if (metricCheck) {
       const deployments = { watching: concerned.filter(watches), cutoff: cutoffs.reached };
       const { after, requeueAfterSeconds } = await measure(healthCheck, metricCheck, deployments, call);

@@ -17,7 +17,7 @@ import {
   requeueInterval,
   scheduleOf,
 } from '../../core/health/kustomizationCheck.ts';
-import { metricCheckOf, statusWithoutAnswer } from '../../core/health/prometheus/measurement.ts';
+import { isMeasuredBefore, metricCheckOf, statusWithoutAnswer } from '../../core/health/prometheus/measurement.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { Observed } from '../../core/rollout/evaluation/observed.ts';
@@ -59,11 +59,18 @@ interface ConsentMetadata {
 export async function watchedChecks(
   rollout: Rollout,
   related: readonly HealthCheck[],
-  call: Pick<HookCall, 'cluster' | 'settings' | 'sharedReads'>,
+  call: Pick<HookCall, 'cluster' | 'settings' | 'sharedReads' | 'now'>,
 ): Promise<WatchedChecks> {
   const selected = await selectedChecks(rollout, related, call);
-  return { ...selected, healthChecks: selected.healthChecks.map((check) => countedFor(rollout, check)) };
+  const cutoff = cutoffsOf([rollout], call.now).reached;
+  const counted = selected.healthChecks.map((check) => {
+    const isOfBefore = isOwn(check, rollout) && metricCheckOf(check) && isMeasuredBefore(check.status, cutoff);
+    return isOfBefore ? withStatus(check, NOT_MEASURED) : countedFor(rollout, check);
+  });
+  return { ...selected, healthChecks: counted };
 }
+
+const NOT_MEASURED: HealthStatus = { status: 'Pending', message: 'not measured since the version was applied' };
 
 async function selectedChecks(
   rollout: Rollout,

@@ -30,12 +30,29 @@ export function dueAt(
   cutoff: EpochMs | undefined,
   now: EpochMs,
 ): EpochMs {
-  const last = parseTime(status?.prometheus?.measurements?.[0]?.time);
-  // Stored times have whole seconds: a value measured in the second of the apply may be older than the apply.
-  const afterApply = cutoff === undefined ? Number.NEGATIVE_INFINITY : cutoff + 1000;
+  const last = measuredAt(status);
+  const afterApply = firstCounted(cutoff);
   // Any reporter may write any time into the status. One that is less ahead is of a replica with another clock.
   if (last === undefined || last > now + CLOCK_DIFFERENCE_MS) return afterApply;
   return Math.max(last + intervalMs, afterApply);
+}
+
+/** Stored times have whole seconds: a value measured in the second of the apply may be older than the apply. */
+function firstCounted(cutoff: EpochMs | undefined): EpochMs {
+  return cutoff === undefined ? Number.NEGATIVE_INFINITY : cutoff + 1000;
+}
+
+function measuredAt(status: HealthStatus | undefined): EpochMs | undefined {
+  return parseTime(status?.prometheus?.measurements?.[0]?.time);
+}
+
+/**
+ * Whether the newest measurement is of the version before. It may be stored after the apply, by a hook that has not
+ * seen the apply yet.
+ */
+export function isMeasuredBefore(status: HealthStatus | undefined, cutoff: EpochMs | undefined): boolean {
+  const last = measuredAt(status);
+  return last !== undefined && last < firstCounted(cutoff);
 }
 
 export function statusAfterMeasurement(
@@ -73,15 +90,14 @@ export function statusWithoutAnswer(
   { intervalMs }: MetricCheck,
   now: EpochMs,
 ): HealthStatus | undefined {
-  const [last] = before?.prometheus?.measurements ?? [];
-  const measuredAt = parseTime(last?.time);
-  if (measuredAt === undefined) {
+  const last = measuredAt(before);
+  if (last === undefined) {
     return before?.status === 'Healthy' ? statusWithProblem(before, 'not measured yet', now) : before;
   }
-  const age = now - measuredAt;
+  const age = now - last;
   if (age >= -CLOCK_DIFFERENCE_MS && age <= Math.max(2 * intervalMs, OVERDUE_MS)) return before;
   const why = 'the provider is slow, or other queries of this namespace are answered first';
-  return statusWithProblem(before, `not measured since ${formatTime(measuredAt)}: ${why}`, now);
+  return statusWithProblem(before, `not measured since ${formatTime(last)}: ${why}`, now);
 }
 
 /** The status if the measurement failed. */

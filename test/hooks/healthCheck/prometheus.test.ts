@@ -51,6 +51,22 @@ describe('a deployment', () => {
     expect(status).not.toHaveProperty('prometheus');
   });
 
+  it.each([
+    ['11:59:59', true],
+    ['12:00:00', true],
+    ['12:00:01', false],
+  ])('does not count a measurement of %s that was stored while it was applied', async (time, isReset) => {
+    const known = { name: 'errors', namespace: 'demo', status: 'Pending', lastChangeTime: at('11:59:00') };
+    const applied = { timestamp: at('11:59:00'), appliedTime: at('12:00:00'), knownHealth: [known] };
+    const stored: HealthStatus = {
+      status: 'Pending',
+      lastChangeTime: at('12:00:00'),
+      prometheus: { failures: 2, measurements: [{ time: at(time), result: 'OutOfRange', value: '2' }] },
+    };
+    const { status } = await sync(check(stored), [rollout(applied, WATCHES)], NOW + 2000);
+    expect(status).toEqual(isReset ? { ...RESET, lastChangeTime: at('12:00:02') } : undefined);
+  });
+
   it('is measured from the second after it on', async () => {
     const rollouts = [deployed('1.1.0', '12:00:00')];
     const early = await sync(check(RESET), rollouts, NOW + 400, [0]);

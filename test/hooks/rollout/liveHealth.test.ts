@@ -118,3 +118,20 @@ it('what is known of a check before a deployment is its stored report, also with
   const { id, knownHealth } = await decided(check, check, bakes, { spec: { wantedVersion: '1.1.0' } });
   expect({ id, knownHealth }).toEqual({ id: 2, knownHealth: [{ name: 'app', namespace: 'team-a', ...report }] });
 });
+
+it.each([
+  ['11:59:50', 'Deploying'],
+  ['11:59:51', 'InProgress'],
+])('a bake begins on a measurement since the apply: of %s %s', async (time, bakeStatus) => {
+  const measured = objectOf('HealthCheck', 'team-a/app', {
+    spec: { class: 'prometheus', prometheus: { provider: 'p', query: 'up', thresholdRange: { max: 1 } } },
+    status: {
+      status: 'Healthy',
+      message: '',
+      lastChangeTime: at('11:59:52'),
+      prometheus: { failures: 0, measurements: [{ time: at(time), result: 'InRange', value: '0' }] },
+    },
+  });
+  const entry = { ...waits, appliedTime: at('11:59:50') };
+  expect(await decided(measured, measured, entry)).toMatchObject({ bakeStatus });
+});
