@@ -48,7 +48,7 @@ export function healthOf(object: AnyObject, context: HealthContext): KStatus {
   const health = ruled ?? kstatusOf(object, context.now);
   if (health.status !== 'Current') return health;
   if (isWorkload(object) && hasNoStatus(object)) return inProgress(`${object.kind} has no status yet`);
-  const few = tooFewReplicas(object);
+  const few = tooFewPods(object, ruled !== undefined);
   if (few !== undefined) return inProgress(few);
   const old = ruled ? undefined : readyOfOldGeneration(object);
   return old === undefined ? health : inProgress(`Ready is about generation ${old}, not ${object.metadata.generation}`);
@@ -95,19 +95,29 @@ function hasNoStatus({ status }: AnyObject): boolean {
 /** Counts of kinds that also count ready Pods: Go leaves out a zero, as of `readyReplicas` if no Pod is ready. */
 const OTHER_COUNTS = ['updatedReplicas', 'unavailableReplicas', 'fullyLabeledReplicas'];
 
+/** Fields that let Pods keep the version before. */
+const PARTITIONS = [['partition'], ['rollingUpdate', 'partition']];
+
 /**
- * The replicas that a kind with a number of replicas in its spec lacks, as text. kstatus counts those of few kinds, and
- * doesn't wait for minReadySeconds of a StatefulSet. Many kinds report one of the two counts (Prometheus:
- * `availableReplicas`), or none: an absent count is zero only next to OTHER_COUNTS, and without a condition Ready.
+ * The Pods that a kind with a number of Pods lacks, as text. kstatus counts those of few kinds, and doesn't wait for
+ * minReadySeconds of a StatefulSet. Many kinds report one of the two counts (Prometheus: `availableReplicas`), or none:
+ * an absent count is zero only next to OTHER_COUNTS, and without a condition Ready.
+ * @param isRuled whether a rule of its kind has found that all Pods are updated
  */
-function tooFewReplicas(object: AnyObject): string | undefined {
-  const wanted = numberAt(object, ['spec', 'replicas']) ?? 0;
+function tooFewPods(object: AnyObject, isRuled: boolean): string | undefined {
   const countOf = (field: string) => numberAt(object, ['status', field]);
-  const ready = countOf('readyReplicas');
-  const available = countOf('availableReplicas');
+  const wanted = numberAt(object, ['spec', 'replicas']) ?? countOf('desiredNumberScheduled') ?? 0;
+  const ready = countOf('readyReplicas') ?? countOf('numberReady');
+  const available = countOf('availableReplicas') ?? countOf('numberAvailable');
+  const updated = countOf('updatedReplicas') ?? countOf('updatedNumberScheduled');
   const hasNone = ready === undefined && available === undefined;
   const isZero = hasNone && OTHER_COUNTS.some((field) => countOf(field) !== undefined) && !hasReady(object);
-  const counts = [['Ready', isZero ? 0 : ready] as const, ['Available', available] as const];
+  const isPartial = PARTITIONS.some((path) => Boolean(fieldAt(object, ['spec', 'updateStrategy', ...path])));
+  const counts = [
+    ['Ready', isZero ? 0 : ready] as const,
+    ['Available', available] as const,
+    ['Updated', isRuled || isPartial || hasReady(object) ? undefined : updated] as const,
+  ];
   const few = counts.find(([, count]) => count !== undefined && count < wanted);
   return few && `${few[0]}: ${few[1]}/${wanted}`;
 }

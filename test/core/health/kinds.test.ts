@@ -94,8 +94,16 @@ const onDelete = (status: object = {}) =>
     { observedGeneration: 2, ...replicas, currentRevision: 'a', updateRevision: 'a', ...status },
     { replicas: 3, updateStrategy: { type: 'OnDelete' } },
   );
-const cloneSet = (status: object) =>
-  object('apps.kruise.io/v1alpha1', 'CloneSet', { observedGeneration: 2, replicas: 3, ...status }, { replicas: 3 });
+const cloneSet = (status: object, spec: object = {}) =>
+  object(
+    'apps.kruise.io/v1alpha1',
+    'CloneSet',
+    { observedGeneration: 2, replicas: 3, ...status },
+    { replicas: 3, ...spec },
+  );
+const oneUpdated = { readyReplicas: 3, availableReplicas: 3, updatedReplicas: 1 };
+const kruiseDaemonSet = (status: object) =>
+  object('apps.kruise.io/v1alpha1', 'DaemonSet', { observedGeneration: 2, desiredNumberScheduled: 2, ...status });
 const available = { updatedReplicas: 3, availableReplicas: 3, unavailableReplicas: 0 };
 const kruise = (phase: string, more: object = {}) =>
   object('rollouts.kruise.io/v1beta1', 'Rollout', { observedGeneration: 2, phase, ...more });
@@ -177,6 +185,35 @@ describe('health of', () => {
     ['one whose Pods are available', { ...onDelete({ availableReplicas: 3 }), spec: { replicas: 3 } }, 'Current', /3/],
     ['a CloneSet of OpenKruise without a Pod', cloneSet({ readyReplicas: 2 }), 'InProgress', /Ready: 2\/3/],
     ['one with all Pods', cloneSet({ readyReplicas: 3, availableReplicas: 3 }), 'Current', /current/],
+    ['one with one Pod of this version', cloneSet(oneUpdated), 'InProgress', /Updated: 1\/3/],
+    ...[{ partition: '50%' }, { rollingUpdate: { partition: 2 } }].map(
+      (updateStrategy) =>
+        [
+          `one of which ${JSON.stringify(updateStrategy)} keeps some`,
+          cloneSet(oneUpdated, { updateStrategy }),
+          'Current',
+          /current/,
+        ] as const,
+    ),
+    [
+      'one whose condition is Ready',
+      cloneSet({ ...oneUpdated, conditions: [{ type: 'Ready', status: 'True' }] }),
+      'Current',
+      /Ready/,
+    ],
+    [
+      'a DaemonSet of OpenKruise whose Pods crash',
+      kruiseDaemonSet({ numberReady: 0, updatedNumberScheduled: 2 }),
+      'InProgress',
+      /Ready: 0\/2/,
+    ],
+    [
+      'one with one Pod of this version',
+      kruiseDaemonSet({ numberReady: 2, numberAvailable: 2, updatedNumberScheduled: 1 }),
+      'InProgress',
+      /Updated: 1\/2/,
+    ],
+    ['one that no node can run', kruiseDaemonSet({ desiredNumberScheduled: 0, numberReady: 0 }), 'Current', /current/],
     ['a Prometheus without a Pod', cloneSet({ availableReplicas: 2 }), 'InProgress', /Available: 2\/3/],
     ['one with all its Pods, without a count of ready ones', cloneSet(available), 'Current', /current/],
     ['a LeaderWorkerSet without any Pod that is ready', cloneSet({ updatedReplicas: 3 }), 'InProgress', /Ready: 0\/3/],
