@@ -17,7 +17,12 @@ import {
   requeueInterval,
   scheduleOf,
 } from '../../core/health/kustomizationCheck.ts';
-import { isMeasuredBefore, metricCheckOf, statusWithoutAnswer } from '../../core/health/prometheus/measurement.ts';
+import {
+  isMeasuredBefore,
+  metricCheckOf,
+  NOT_MEASURED,
+  statusWithoutAnswer,
+} from '../../core/health/prometheus/measurement.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { Observed } from '../../core/rollout/evaluation/observed.ts';
@@ -69,8 +74,6 @@ export async function watchedChecks(
   });
   return { ...selected, healthChecks: counted };
 }
-
-const NOT_MEASURED: HealthStatus = { status: 'Pending', message: 'not measured since the version was applied' };
 
 async function selectedChecks(
   rollout: Rollout,

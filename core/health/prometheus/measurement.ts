@@ -55,6 +55,12 @@ export function isMeasuredBefore(status: HealthStatus | undefined, cutoff: Epoch
   return last !== undefined && last < firstCounted(cutoff);
 }
 
+/** The status that counts for a deployment without a measurement of its version. */
+export const NOT_MEASURED: HealthStatus = {
+  status: 'Pending',
+  message: 'not measured since the version was applied',
+};
+
 export function statusAfterMeasurement(
   before: HealthStatus | undefined,
   check: MetricCheck,

@@ -186,15 +186,18 @@ describe('health of', () => {
     ['a CloneSet of OpenKruise without a Pod', cloneSet({ readyReplicas: 2 }), 'InProgress', /Ready: 2\/3/],
     ['one with all Pods', cloneSet({ readyReplicas: 3, availableReplicas: 3 }), 'Current', /current/],
     ['one with one Pod of this version', cloneSet(oneUpdated), 'InProgress', /Updated: 1\/3/],
-    ...[{ partition: '50%' }, { rollingUpdate: { partition: 2 } }].map(
-      (updateStrategy) =>
-        [
-          `one of which ${JSON.stringify(updateStrategy)} keeps some`,
-          cloneSet(oneUpdated, { updateStrategy }),
-          'Current',
-          /current/,
-        ] as const,
-    ),
+    [
+      'one of which a part keeps the version before',
+      cloneSet(oneUpdated, { updateStrategy: { partition: '50%' } }),
+      'Current',
+      /current/,
+    ],
+    [
+      'a StatefulSet of OpenKruise of which a part does',
+      cloneSet(oneUpdated, { updateStrategy: { rollingUpdate: { partition: 2 } } }),
+      'Current',
+      /current/,
+    ],
     [
       'one whose condition is Ready',
       cloneSet({ ...oneUpdated, conditions: [{ type: 'Ready', status: 'True' }] }),
