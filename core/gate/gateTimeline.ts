@@ -10,6 +10,7 @@ import { requestProblems, windowProblems } from './gateProblems.ts';
 import {
   addWindow,
   type Exception,
+  ended,
   type GateRequest,
   type GateRequests,
   gateRequestsOf,
@@ -98,8 +99,9 @@ function countingRequests(gate: Gate, now: EpochMs): GateRequests {
   const requests = gateRequestsOf(gate, now);
   if (!gate.spec.approvals) return requests;
   const { current, planned, handled } = requests;
-  const closing = (request: GateRequest | undefined) => (request?.action === 'close' ? request : undefined);
-  return { current: closing(current), planned: closing(planned), handled };
+  const closure = current?.action === 'close' ? current : undefined;
+  const plan = planned?.action === 'open' ? closure && ended(planned) : planned;
+  return { current: closure, planned: plan, handled };
 }
 
 /**
