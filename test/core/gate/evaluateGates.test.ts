@@ -74,8 +74,8 @@ describe('required gates', () => {
   it('with approvals, the end of a closure begins another one: a bypass from before the closure stays ended', () => {
     const approved = gate({ default: 'closed', approvals: { required: 1 } });
     const [T9, T10] = ['2026-01-05T09:00:00Z', '2026-01-05T10:00:00Z'];
-    const after = (request: object) => ({ ...approved, status: { request } }) as Gate;
-    const each = [approved, after({ action: 'close', at: T9 }), after({ action: 'open', at: T10 })];
+    const requested = (request: object) => ({ ...approved, status: { request } }) as Gate;
+    const each = [approved, requested({ action: 'close', at: T9 }), requested({ action: 'open', at: T10 })];
     const closures = each.map((found) => evaluateGates([one], byRefKey([found]), at)[0]?.closure);
     expect(closures).toEqual([undefined, `close=${T9}`, `open=${T10}`]);
   });
