@@ -104,4 +104,13 @@ export function watchingRolloutRules(
   ].map((expression) => ({ ...ROLLOUTS, namespace, labelSelector: { matchExpressions: [expression] } }));
 }
 
+/** The Rollouts whose label shows that they may watch the HealthCheck, whatever rules relate them. */
+export function labelledFor<T extends Pick<KubeObject, 'metadata'>>(
+  { metadata: { labels = {} } }: HealthCheck,
+  rollouts: readonly T[],
+): T[] {
+  const own = new Set(Object.entries(labels).map(pairHash));
+  return rollouts.filter(({ metadata }) => own.has(metadata.labels?.[WATCHES_LABEL] ?? ''));
+}
+
 const pairHash = ([key, value]: [string, string]) => shortHash(`${key}=${value}`);

@@ -10,6 +10,7 @@ import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import {
   associatedRollouts,
   association,
+  labelledFor,
   needsNamespaceLabels,
   watchingRolloutRules,
 } from '../../core/health/association.ts';
@@ -31,6 +32,7 @@ import { sameJson } from '../../core/kube/json.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { hasBakeBegun, isUnfinished } from '../../core/rollout/deployment/history.ts';
 import { evaluateKustomization, isWatchedElsewhere, type KnownDeployments } from '../../live/evaluateKustomization.ts';
+import { inParallel } from '../../live/inParallel.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';
 import { runJob } from './jobClass.ts';
@@ -38,6 +40,9 @@ import { measure } from './prometheusClass.ts';
 
 /** The interval for changed labels of a Namespace, which trigger no sync. */
 const NAMESPACE_REQUEUE_SECONDS = 600;
+/** The interval for Rollouts that aren't related yet, and the most of them that are read. */
+const UNRELATED_REQUEUE_SECONDS = 60;
+const MAX_UNRELATED = 20;
 /**
  * The maximum age of a namespace's list of Rollouts in customize rules, which Metacontroller caches for twenty minutes.
  */
@@ -66,49 +71,82 @@ export const healthCheckHook: DecoratorHook<HealthCheck> = {
   async sync(request, call) {
     const { object: healthCheck, finalizing } = request;
     if (finalizing || healthCheck.metadata.deletionTimestamp) return { attachments: [] };
-    const { namespace = '' } = healthCheck.metadata;
-    const rollouts = objectsOf<Rollout>(request.related, KINDS.Rollout);
-    const own = rollouts.filter(({ metadata }) => metadata.namespace === namespace);
-    const needsLabels = needsNamespaceLabels(own);
-    const labels = needsLabels ? await namespaceLabels(namespace, call.cluster) : undefined;
-    const concerned = associatedRollouts(own, healthCheck, labels);
-    const cutoffs = cutoffsOf(concerned, call.now);
-    const before = healthCheck.status;
-    const watches = (rollout: Rollout) => association(rollout, healthCheck, labels) === 'watched';
-
-    const template = jobTemplateOf(healthCheck);
-    if (template) {
-      const watching = own.filter((rollout) => !rollout.metadata.deletionTimestamp && watches(rollout));
-      const { attachments, after, requeueAfterSeconds } = await runJob(healthCheck, template, watching, request, call);
-      return { attachments, ...statusWritten(healthCheck, after, requeueAfterSeconds) };
-    }
-    // The reset is stored before anything is measured or evaluated: a report of the same second could still be about
-    // the old version.
-    const metricCheck = metricCheckOf(healthCheck);
-    const isOfBefore = metricCheck !== undefined && isMeasuredBefore(before, cutoffs.reached);
-    if (isOfBefore || needsReset(healthCheck, concerned, call.now))
-      return answer(healthCheck, resetStatus(before, call.now), cutoffs, call);
-    if (metricCheck) {
-      const deployments = { watching: concerned.filter(watches), cutoff: cutoffs.reached };
-      const { after, requeueAfterSeconds } = await measure(healthCheck, metricCheck, deployments, call);
-      return answer(healthCheck, after, cutoffs, call, requeueAfterSeconds);
-    }
-    if (healthCheck.spec?.class !== KUSTOMIZATION_CLASS)
-      return answer(healthCheck, before, cutoffs, call, needsLabels ? NAMESPACE_REQUEUE_SECONDS : undefined);
-
-    const heads = own.filter(watches).flatMap(({ status }) => status?.history?.[0] ?? []);
-    const related = relatedKustomization(healthCheck, request, call);
-    const deployments = { rollouts, cutoff: cutoffs.reached };
-    const { after, requeueAfterSeconds } = await evaluate(
-      healthCheck,
-      related,
-      deployments,
-      heads.filter(isUnfinished),
-      call,
-    );
-    return answer(healthCheck, after, cutoffs, call, requeueAfterSeconds);
+    const related = objectsOf<Rollout>(request.related, KINDS.Rollout);
+    const unrelated = await unrelatedWatchers(healthCheck, related, call);
+    const answered = await syncWith([...related, ...unrelated], request, call);
+    if (unrelated.length === 0) return answered;
+    return { ...answered, ...resyncAfter([answered.resyncAfterSeconds, UNRELATED_REQUEUE_SECONDS]) };
   },
 };
+
+async function syncWith(
+  rollouts: readonly Rollout[],
+  request: DecoratorRequest<HealthCheck>,
+  call: HookCall,
+): Promise<DecoratorResponse<HealthStatus>> {
+  const { object: healthCheck } = request;
+  const { namespace = '' } = healthCheck.metadata;
+  const own = rollouts.filter(({ metadata }) => metadata.namespace === namespace);
+  const needsLabels = needsNamespaceLabels(own);
+  const labels = needsLabels ? await namespaceLabels(namespace, call.cluster) : undefined;
+  const concerned = associatedRollouts(own, healthCheck, labels);
+  const cutoffs = cutoffsOf(concerned, call.now);
+  const before = healthCheck.status;
+  const watches = (rollout: Rollout) => association(rollout, healthCheck, labels) === 'watched';
+
+  const template = jobTemplateOf(healthCheck);
+  if (template) {
+    const watching = own.filter((rollout) => !rollout.metadata.deletionTimestamp && watches(rollout));
+    const { attachments, after, requeueAfterSeconds } = await runJob(healthCheck, template, watching, request, call);
+    return { attachments, ...statusWritten(healthCheck, after, requeueAfterSeconds) };
+  }
+  // The reset is stored before anything is measured or evaluated: a report of the same second could still be about
+  // the old version.
+  const metricCheck = metricCheckOf(healthCheck);
+  const isOfBefore = metricCheck !== undefined && isMeasuredBefore(before, cutoffs.reached);
+  if (isOfBefore || needsReset(healthCheck, concerned, call.now))
+    return answer(healthCheck, resetStatus(before, call.now), cutoffs, call);
+  if (metricCheck) {
+    const deployments = { watching: concerned.filter(watches), cutoff: cutoffs.reached };
+    const { after, requeueAfterSeconds } = await measure(healthCheck, metricCheck, deployments, call);
+    return answer(healthCheck, after, cutoffs, call, requeueAfterSeconds);
+  }
+  if (healthCheck.spec?.class !== KUSTOMIZATION_CLASS)
+    return answer(healthCheck, before, cutoffs, call, needsLabels ? NAMESPACE_REQUEUE_SECONDS : undefined);
+
+  const heads = own.filter(watches).flatMap(({ status }) => status?.history?.[0] ?? []);
+  const related = relatedKustomization(healthCheck, request, call);
+  const deployments = { rollouts, cutoff: cutoffs.reached };
+  const { after, requeueAfterSeconds } = await evaluate(
+    healthCheck,
+    related,
+    deployments,
+    heads.filter(isUnfinished),
+    call,
+  );
+  return answer(healthCheck, after, cutoffs, call, requeueAfterSeconds);
+}
+
+/**
+ * The Rollouts that may watch the HealthCheck by labels that it has got since its customize answer, which
+ * Metacontroller caches (docs/facts.md, M6): they aren't related, and trigger no sync.
+ */
+async function unrelatedWatchers(
+  healthCheck: HealthCheck,
+  related: readonly Rollout[],
+  call: HookCall,
+): Promise<Rollout[]> {
+  const { namespace = '', labels } = healthCheck.metadata;
+  const isWatched = related.some((rollout) => association(rollout, healthCheck, undefined) === 'watched');
+  if (isWatched || !labels) return [];
+  const known = new Set(related.map(({ metadata }) => metadata.uid));
+  const labelled = labelledFor(healthCheck, await rolloutsOfNamespace(namespace, call));
+  const others = labelled.filter(({ metadata }) => !known.has(metadata.uid)).slice(0, MAX_UNRELATED);
+  const read = await inParallel(others, ({ metadata: { name = '' } }) =>
+    call.cluster.get<Rollout>({ ...ROLLOUTS, namespace, name }),
+  );
+  return read.filter((rollout) => rollout !== undefined);
+}
 
 /**
  * The status of a HealthCheck of class kustomization, and when to evaluate it again.

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HealthCheck } from '../../../api/types.ts';
+import { watchesLabel } from '../../../core/health/association.ts';
+import { labelAll } from '../../../core/kube/annotate.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheckHook.ts';
 import { namespaceOf } from '../../support/objects.ts';
@@ -50,6 +52,38 @@ describe('reset: H1 to H16 are cases of the Go controller', () => {
     await expect(syncOnce(healthCheck(), cluster([], { namespaces: 'timeout' }), [elsewhere])).rejects.toThrow(
       'timeout',
     );
+  });
+});
+
+/** Metacontroller caches the customize answer, which doesn't change with a label (docs/facts.md, M6). */
+describe('a HealthCheck that has just got its labels, in a namespace of many Rollouts', () => {
+  const shop = { selector: { matchLabels: { app: 'shop' } } };
+  const deployed = { timestamp: at('11:59:00') };
+  const named = (i: number, spec: object = {}) => {
+    const object = rollout(deployed, spec, { name: `app-${i}`, uid: `u${i}` });
+    return { ...object, metadata: labelAll(object, watchesLabel(object)).metadata };
+  };
+  const many = Array.from({ length: 20 }, (_, i) => named(i, i === 7 ? { healthCheckSelector: shop } : {}));
+  const relabelled = (labels: Record<string, string>) =>
+    healthCheck({
+      metadata: { name: 'hc', namespace: 'demo', labels },
+      spec: {},
+      status: { status: 'Healthy', lastChangeTime: at('11:00:00') },
+    });
+
+  it('is reset by the Rollout that watches it now', async () => {
+    const { status, resyncAfterSeconds } = await syncOnce(relabelled({ app: 'shop' }), cluster(many));
+    expect(status).toMatchObject({ status: 'Pending' });
+    expect(resyncAfterSeconds).toBe(1);
+  });
+
+  it('is synced again soon, because that Rollout triggers no sync', async () => {
+    const reset = { ...relabelled({ app: 'shop' }), status: { status: 'Pending', lastChangeTime: at('11:59:30') } };
+    expect(await syncOnce(reset, cluster(many))).toEqual({ attachments: [], resyncAfterSeconds: 60 });
+  });
+
+  it('stays as it is if none watches it', async () => {
+    expect(await syncOnce(relabelled({ app: 'bank' }), cluster(many))).toEqual({ attachments: [] });
   });
 });
 
