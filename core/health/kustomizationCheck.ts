@@ -125,12 +125,14 @@ export function longestUnseen({ interval, mayRest, watched }: Schedule): number 
 }
 
 /**
- * Whether a check that reports Healthy may have failed since. False within 30 seconds of the report, or within its
- * interval if that is shorter, because its hook would not evaluate it yet either.
+ * Whether the health may have changed since the report. A check that reports Healthy may have failed, but not within 30
+ * seconds of the report, or within its interval if that is shorter: its hook would not evaluate it yet either. One that
+ * is Pending may have become healthy; if it isn't the Rollout's own, only its hook knows what it waits for.
  */
-export function mayBeOutdated(healthCheck: HealthCheck, now: EpochMs): boolean {
+export function mayBeOutdated(healthCheck: HealthCheck, isOwn: boolean, now: EpochMs): boolean {
   const { spec, status } = healthCheck;
-  if (spec?.class !== KUSTOMIZATION_CLASS || status?.status !== 'Healthy') return false;
+  if (spec?.class !== KUSTOMIZATION_CLASS || status?.status === 'Unhealthy') return false;
+  if (status?.status !== 'Healthy') return isOwn;
   const age = now - (parseTime(status.lastChangeTime) ?? Number.NEGATIVE_INFINITY);
   return age < 0 || age >= Math.min(requeueInterval(healthCheck), DEFAULT_INTERVAL_MS);
 }

@@ -215,7 +215,7 @@ export function withRestingChecks(
 }
 
 /**
- * The checks with their current status, for a bake that begins or succeeds. A check's own hook may not have run for a
+ * The checks with their current status, for a bake that begins or ends. A check's own hook may not have run for a
  * while, because the check is at rest, or after an outage. A check of class kustomization is evaluated live unless its
  * report is new; one of class prometheus doesn't count without a new measurement.
  */
@@ -230,9 +230,10 @@ export function withPresentHealth(
       const present = statusWithoutAnswer(healthCheck.status, metricCheck, call.now);
       return present ? withStatus(healthCheck, present) : healthCheck;
     }
-    if (!mayBeOutdated(healthCheck, call.now)) return healthCheck;
+    const own = isOwn(healthCheck, rollout);
+    if (!mayBeOutdated(healthCheck, own, call.now)) return healthCheck;
     const verdict = await evaluateNow(healthCheck, rollout, call);
-    return withVerdict(healthCheck, provenVerdict(verdict, isOwn(healthCheck, rollout)), call);
+    return withVerdict(healthCheck, provenVerdict(verdict, own), call);
   });
 }
 

@@ -159,6 +159,20 @@ describe('the outcome of a bake', () => {
     expect(status.history?.[0]).toMatchObject({ bakeStatus });
   });
 
+  const timesOut = [
+    ['begins', {}, '19m30s', fine, 'InProgress'],
+    ['does not begin', {}, '19m30s', changed, 'Failed'],
+    ['waits for the grace period', began, '4m30s', fine, 'InProgress'],
+    ['does not wait', began, '4m30s', changed, 'Failed'],
+  ] as const;
+  it.each(timesOut)('%s at its timeout, by the health now', async (_, entry, deployTimeout, found, bakeStatus) => {
+    const pending = check({ status: { ...healthy, status: 'Pending', lastChangeTime: at('11:45:00') } });
+    const status = { ...deployed, history: [{ ...head, bakeStatus: 'Deploying', ...entry }] };
+    const spec = { ...WATCHES, bakeTime: '5m', deployTimeout };
+    const answer = await sync(rollout(spec, status), [imagePolicy('1.0.0'), pending] as never, { objects: [found] });
+    expect(answer.status.history?.[0]).toMatchObject({ bakeStatus });
+  });
+
   it.each(cases)('$name', async ({ report = old, now = fine, entry = {}, bakeStatus, soon = false }) => {
     const status = { ...deployed, history: [{ ...head, bakeStatus: 'Deploying', ...entry }] };
     const spec = { ...WATCHES, bakeTime: '5m' };
