@@ -18,8 +18,8 @@ interface HeldWrite {
   old: FluxObject;
   context: GateContext;
   user: string;
-  fieldManager?: string | undefined;
-  isSync?: boolean | undefined;
+  fieldManager?: string;
+  isSync?: boolean;
   /** Whether the write is a decorator's that suspends the object: then another webhook may have changed the spec. */
   beginsHold: boolean;
 }

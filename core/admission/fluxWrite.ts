@@ -55,9 +55,9 @@ import { writeWarnings } from './writeWarnings.ts';
 /** The cluster's state for one write, read once and before anything is decided. */
 export interface WriteContext extends GateContext, ManagedFieldInputs {
   /** Closed Gates of the Rollouts from which this write unbinds the object: unbinding must not evade them. */
-  closedGatesOfUnbound?: ClosedGates | undefined;
+  closedGatesOfUnbound?: ClosedGates;
   /** The Kustomization that applies the object; only if it exists and the write `endsOpening`. */
-  applier?: FluxObject | undefined;
+  applier?: FluxObject;
 }
 
 /** A write of a Flux object, with everything that decides it. */
@@ -65,21 +65,21 @@ export interface FluxWrite {
   /** The object as the writer wants it. */
   object: FluxObject;
   /** The stored object; absent on CREATE. */
-  old?: FluxObject | undefined;
+  old?: FluxObject;
   context: WriteContext;
   /** What holds the stored object: see `closedGatesOfWrite`. */
   closed: ClosedGates | undefined;
   user: string;
   /** The manager in the request's options. */
-  fieldManager?: string | undefined;
+  fieldManager?: string;
   /** Whether the field manager is a controller that applies from Git, whose applies a closed Gate reverts. */
-  isSync?: boolean | undefined;
+  isSync?: boolean;
   /** Whether the writer is Metacontroller. */
-  isByDecorator?: boolean | undefined;
+  isByDecorator?: boolean;
   /** Absent if the writer does not ask to bypass a closed Gate. */
-  bypass?: Bypass | undefined;
+  bypass?: Bypass;
   /** Whether a new reason bypasses a Gate: one that holds the object, or one that would stop its deletion. */
-  reasonCounts?: boolean | undefined;
+  reasonCounts?: boolean;
 }
 
 type WriteOutcome =
@@ -87,13 +87,13 @@ type WriteOutcome =
       object: FluxObject;
       warnings: string[];
       /** Why a part of the write isn't stored; absent if everything is. */
-      revertReason?: RevertReason | undefined;
+      revertReason?: RevertReason;
       denial?: undefined;
     }
   | {
       denial: Denial;
       /** The managed fields whose values are denied. */
-      deniedFields?: readonly FieldDenial[] | undefined;
+      deniedFields?: readonly FieldDenial[];
       warnings: string[];
     };
 

@@ -21,9 +21,9 @@ import { gatesInAnnotation, type ObjectGates } from '../objectGates/objectGates.
 /** The part of a `FluxWrite` that the Warnings are about. */
 interface AllowedWrite {
   object: FluxObject;
-  old?: FluxObject | undefined;
+  old?: FluxObject;
   context: RefRules;
-  bypass?: Bypass | undefined;
+  bypass?: Bypass;
 }
 
 /**

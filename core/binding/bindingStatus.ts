@@ -33,11 +33,11 @@ export type ManagedFieldState = NonNullable<FluxBindingStatus['fields']>[number]
 interface RelatedToBinding {
   report: Report;
   /** Present if variables and source are updated together. */
-  atomic?: AtomicUpdate | undefined;
+  atomic?: AtomicUpdate;
   /** The source named in the binding's spec, if it exists. */
-  source?: FluxObject | undefined;
+  source?: FluxObject;
   /** The Kustomization that the binding's spec awaits, if it exists. */
-  applier?: FluxObject | undefined;
+  applier?: FluxObject;
 }
 
 /** The status of a FluxBinding. All its times are times of changes, so the same input gives the same status. */

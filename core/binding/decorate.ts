@@ -49,7 +49,7 @@ interface Decoration {
   annotations?: Record<string, string | null>;
   status?: FluxStatus;
   /** The time of the next sync if nothing is written. */
-  requeueAt?: EpochMs | undefined;
+  requeueAt?: EpochMs;
 }
 
 /**
@@ -114,7 +114,7 @@ interface NextBinding {
   /** The next status of the FluxBinding, to decide on writes of the object; the present one if an input is missing. */
   status: FluxBindingStatus | undefined;
   /** When a delayed report is due, or the present one ends. */
-  requeueAt?: EpochMs | undefined;
+  requeueAt?: EpochMs;
 }
 
 /**

@@ -102,7 +102,7 @@ export function isOneOf(versions: readonly ImageVersion[]): (version: ImageVersi
 export interface ImageVersion {
   image: string;
   tag: string;
-  digest?: string | undefined;
+  digest?: string;
 }
 
 /** The image of a Rollout's releases; while it is unknown, the name of the ImagePolicy. */
@@ -121,6 +121,6 @@ export function isSameImage(a: ImageVersion, b: ImageVersion): boolean {
   return a.image === b.image && a.tag === b.tag && isSameDigest(a, b);
 }
 
-export function isSameDigest(a: { digest?: string | undefined }, b: { digest?: string | undefined }): boolean {
+export function isSameDigest(a: { digest?: string }, b: { digest?: string }): boolean {
   return !a.digest || !b.digest || a.digest === b.digest;
 }

@@ -29,7 +29,7 @@ export type Verdict = {
    * `absent`: the Kustomization of the check does not exist. Counts as a failure only if it has existed since
    * the deployment: a Git sync may create a HealthCheck before its Kustomization.
    */
-  | { health: 'Unhealthy'; message: string; failedAt?: EpochMs | undefined; absent?: true }
+  | { health: 'Unhealthy'; message: string; failedAt?: EpochMs; absent?: true }
   /** An input couldn't be read. That is no failure: the health stays as it was. */
   | { health: 'Unknown'; message: string }
 );

@@ -44,9 +44,9 @@ interface OwnHealth {
   /** The time at which Flux had applied everything; undefined while it has not, or if the time is unknown. */
   applied: EpochMs | undefined;
   /** Flux's last attempt, if it failed. */
-  failedAttempt?: FailedAttempt | undefined;
+  failedAttempt?: FailedAttempt;
   /** When Flux last applied it; Infinity if nothing has failed since. */
-  succeededAt?: EpochMs | undefined;
+  succeededAt?: EpochMs;
 }
 
 const NO_OBJECTS: Inventory = { resources: [], errors: [] };
@@ -271,7 +271,7 @@ interface Revision {
   /** Whether no event ends the wait: changes of a source trigger no sync, nor does the time since a failed build. */
   waitsForTime?: boolean;
   /** Flux's last attempt since the deployment, if it has failed. */
-  failedAttempt?: FailedAttempt | undefined;
+  failedAttempt?: FailedAttempt;
 }
 
 function observedRevision(

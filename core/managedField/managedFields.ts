@@ -33,7 +33,7 @@ const VARIABLE = /^(?!__proto__$)[_A-Za-z][_A-Za-z0-9]*$/;
 const MAX_PROBLEMS = 20;
 const MAX_QUOTED_CHARACTERS = 300;
 
-type Annotated = Pick<KubeObject, 'kind' | 'metadata'> & { spec?: Record<string, unknown> | undefined };
+type Annotated = Pick<KubeObject, 'kind' | 'metadata'> & { spec?: Record<string, unknown> };
 
 interface Claim {
   annotation: string;

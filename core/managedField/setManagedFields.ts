@@ -40,14 +40,14 @@ export interface ManagedFieldInputs {
    * The source in a Kustomization's `spec.sourceRef`, if it exists in the same namespace; see atomicUpdate.ts.
    * Unread if the write changes nothing that depends on it: see `needsNoSource`.
    */
-  source?: FluxObject | 'unread' | undefined;
+  source?: FluxObject | 'unread';
 }
 
 interface ManagedFieldsWrite extends ManagedFieldInputs {
   /** The object as the writer wants it. */
   object: FluxObject;
   /** The object as stored; absent on CREATE. */
-  old?: FluxObject | undefined;
+  old?: FluxObject;
 }
 
 interface ManagedFieldsOutcome {
@@ -68,7 +68,7 @@ export interface FieldDenial extends TextWithCommands {
 
 interface FieldDecision {
   value: string | undefined;
-  deployment?: DeploymentRef | undefined;
+  deployment?: DeploymentRef;
   /** The Warning for the writer, if the field is set back to the managed value. */
   revertText?: string;
   warning?: string;

@@ -126,7 +126,7 @@ export interface Denial {
   /** A sentence; without its end if `closed` is set. */
   text: string;
   /** The closed Gates, which the message names as far as the reader may see them. */
-  closed?: ClosedGates | undefined;
+  closed?: ClosedGates;
   /** What to do, beside opening the closed Gates. */
   todo?: Partial<TextWithCommands>;
 }

@@ -51,7 +51,7 @@ interface SuspensionWrite {
   /** Whether the newest deployment of one of the object's Rollouts bypasses the closed Gates: see bypassGrant.ts. */
   deploymentBypasses: boolean;
   /** The Kustomization that applies the object, if it exists; read only if `endsOpening`. */
-  applier?: FluxObject | undefined;
+  applier?: FluxObject;
   now: EpochMs;
 }
 
@@ -60,9 +60,9 @@ interface Suspension {
   /** `spec.suspend`. */
   suspend: boolean | undefined;
   /** The annotation SUSPENDED: present while we suspend the object, or a deployment bypasses its Gates. */
-  suspendBefore?: PreviousSuspend | undefined;
+  suspendBefore?: PreviousSuspend;
   /** The annotation GATE_STATE; absent if the object requires no Gate. */
-  state?: ObjectState | undefined;
+  state?: ObjectState;
 }
 
 /** The object with its suspension decided. */

@@ -52,7 +52,7 @@ interface Progress {
   isApplied: boolean;
   isBaking: boolean;
   /** Why the Pods of the Job do not run. */
-  cause?: string | undefined;
+  cause?: string;
 }
 
 interface JobPlan {

@@ -14,7 +14,7 @@ import { healthOf } from './kindHealth.ts';
 /** An object of an inventory, as it was read. */
 export interface ObservedResource extends InventoryResource {
   /** The object; undefined if it does not exist, or if `error` is set. */
-  object?: AnyObject | undefined;
+  object?: AnyObject;
   /** Why the object could not be read. */
   error?: string;
 }
@@ -25,24 +25,24 @@ interface Health {
   /** Why it has this health; undefined if it is gone. */
   why?: string;
   /** The time of the failure; undefined if unknown. */
-  failedAt?: EpochMs | undefined;
+  failedAt?: EpochMs;
   /** The last change of what it runs, if it may count as unhealthy and that is known. */
-  changed?: EpochMs | undefined;
+  changed?: EpochMs;
   /** The time of Flux's failed attempt, if it failed only by one that may pass. */
-  failedAttempt?: EpochMs | undefined;
+  failedAttempt?: EpochMs;
   /** Flux's work, if it is a Kustomization that is pending only for that. */
-  work?: 'applies' | 'repeats' | undefined;
+  work?: 'applies' | 'repeats';
   /** When it was last seen complete, if it failed only by having too few Pods since. */
   seenComplete?: EpochMs;
   /** The progress that it owes, if it is a workload whose deadline is over. A Pod that crashes makes it unhealthy. */
-  unfinished?: Unfinished | undefined;
+  unfinished?: Unfinished;
 }
 
 /** The health of one object of an inventory. */
 export interface ObjectHealth extends Health {
   resource: ObservedResource;
   /** Why its Pods do not run, if it is a workload whose Pods were read. */
-  cause?: string | undefined;
+  cause?: string;
 }
 
 /**

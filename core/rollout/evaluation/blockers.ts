@@ -336,7 +336,7 @@ function rolloutGateRef({ rollout }: Observed, name = ''): NonNullable<Blocker['
   return { kind: KINDS.RolloutGate.kind, namespace: rollout.metadata.namespace ?? '', name };
 }
 
-function times({ since, until }: { since?: EpochMs | undefined; until?: EpochMs | undefined }) {
+function times({ since, until }: { since?: EpochMs; until?: EpochMs }) {
   return {
     ...(since !== undefined && { since: formatTime(since) }),
     ...(until !== undefined && { until: formatTime(until) }),

@@ -42,9 +42,9 @@ export type RequestKey = OneShot extends `${typeof ROLLOUT_PREFIX}${infer Key}` 
 
 /** The versions that a write requests: a withdrawn or unchanged request isn't one. */
 interface NewRequests {
-  wantedVersion?: string | undefined;
-  forceDeploy?: string | undefined;
-  bypassGates?: string | undefined;
+  wantedVersion?: string;
+  forceDeploy?: string;
+  bypassGates?: string;
 }
 
 /**

@@ -16,7 +16,7 @@ const MAX_AUTHORS = 256;
 
 interface DiscoveryInputs {
   rollout: Rollout;
-  imagePolicy?: ImagePolicy | undefined;
+  imagePolicy?: ImagePolicy;
   /** Metadata from the registry, by tag. */
   metadata: Readonly<Record<string, ReleaseMetadata>>;
   /** Tags of the releases whose authors have to be known, for their approvals. */

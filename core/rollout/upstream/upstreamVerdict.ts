@@ -24,7 +24,7 @@ interface UpstreamWait {
   text: string;
   /** Whether the candidate may still be let through without a user. */
   endsByItself: boolean;
-  since?: EpochMs | undefined;
+  since?: EpochMs;
   /** When it is let through by time alone. */
   until?: EpochMs;
 }
