@@ -35,7 +35,7 @@ export const rolloutGateHook: DecoratorHook<RolloutGate> = {
     return {
       attachments: [],
       ...(labels && { labels }),
-      ...(status && { status }),
+      status,
       ...resyncAfter([labelsRequeue, statusRequeue]),
     };
   },
@@ -61,10 +61,9 @@ function statusOf(
     events.record({ ...eventRecord(event, gate, now), involvedObjects });
   }
   const { approvals: _, ...others } = before ?? {};
-  const { generation } = metadata;
   const status = {
     ...others,
-    ...(generation !== undefined && { observedGeneration: generation }),
+    observedGeneration: metadata.generation,
     ...(approvals && { approvals }),
     conditions: setCondition(before?.conditions, rolloutGateReady(gate), now),
   };

@@ -89,7 +89,7 @@ export function syncDebugLine({ hook, subject, observed, answer }: Sync): DebugL
     hook,
     ...(changes.length > 0 && { changes: changes.slice(0, MAX_ITEMS_IN_LINE) }),
     ...(why && { conditions: why }),
-    ...(resyncAfterSeconds !== undefined && { resyncAfterSeconds }),
+    resyncAfterSeconds,
     message: changes.length > 0 ? 'sync: changes' : 'sync: nothing changes',
   };
 }

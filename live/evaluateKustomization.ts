@@ -189,7 +189,7 @@ async function readKustomization(
   try {
     const kustomization = await cluster.get<Kustomization>({ ...KUSTOMIZATIONS, ...ref });
     const source = kustomization && (await readSource(cluster, kustomization));
-    return { ...(kustomization && { kustomization }), ...(source && { source }) };
+    return { kustomization, source };
   } catch (error) {
     return { error: shortErrorText(error) };
   }
@@ -308,7 +308,7 @@ async function readInventoryObjects(
   return names.map((name) => {
     const object = found.get(name);
     // Items of a list come without their kind.
-    return { apiVersion, kind, namespace, name, ...(object && { object: { ...object, apiVersion, kind } }) };
+    return { apiVersion, kind, namespace, name, object: object && { ...object, apiVersion, kind } };
   });
 }
 

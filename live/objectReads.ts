@@ -95,10 +95,10 @@ export async function readUpstream(
   }
   const problem = orderProblem(rollout, read);
   const found = upstreamRefs(rollout).flatMap((ref) => read.get(refKey(ref)) ?? []);
-  if (settings.watchWithoutConsent) return { found, ...(problem && { problem }) };
+  if (settings.watchWithoutConsent) return { found, problem };
   const names = namespacesToAsk(rollout, found);
   const namespaces = await Promise.all(names.map((name) => cluster.get({ ...NAMESPACES, name })));
-  return { found: consentingRollouts(rollout, found, namespaces), ...(problem && { problem }) };
+  return { found: consentingRollouts(rollout, found, namespaces), problem };
 }
 
 /** The newest version of the kind that the cluster serves; undefined if Flux's image reflector is not installed. */

@@ -55,8 +55,8 @@ export function makeBinding(
     ...(fields.length > 0 && { fields }),
     ...(gates.length > 0 && { gates }),
     ...(problems.length > 0 && { problems }),
-    ...(source && { source }),
-    ...(awaits && { awaits }),
+    source,
+    awaits,
     // An empty map would be written again at every sync (docs/facts.md, M10).
     ...(Object.keys(observed).length > 0 && { observed }),
   };

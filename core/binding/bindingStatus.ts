@@ -59,12 +59,12 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
       summary: desired.map(deploymentText).join(', '),
     }),
     ...(fields.length > 0 && { fields }),
-    ...(atomic && { source: sourceEntry(atomic) }),
+    source: atomic && sourceEntry(atomic),
     ...(applied.length > 0 && { applied }),
     ...(gates.length > 0 && { gates }),
     ...(bypassing.length > 0 && { bypassing }),
     ...(held && { heldSince: before.heldSince ?? formatTime(now) }),
-    ...(awaits && { awaits }),
+    awaits,
   };
   return { ...status, conditions: bindingConditions(status, spec, before.conditions, now) };
 }
@@ -86,11 +86,7 @@ export function atomicUpdateOf(
 }
 
 function sourceEntry({ artifact, awaits, stuck }: AtomicUpdate): NonNullable<FluxBindingStatus['source']> {
-  return {
-    ...(artifact !== undefined && { artifact }),
-    ...(awaits && { awaits: formatDeployments([awaits]) }),
-    ...(stuck !== undefined && { stuck }),
-  };
+  return { artifact, awaits: awaits && formatDeployments([awaits]), stuck };
 }
 
 /**
@@ -147,7 +143,7 @@ function fieldState(
   const { id, version, uid } = head;
   const tracks = spec.target.kind === TRACKING_KIND;
   const writeBack = tracks ? undefined : entry?.writeBack;
-  const has = { ...field, id, version, uid, ...(writeBack !== undefined && { writeBack }) };
+  const has = { ...field, id, version, uid, writeBack };
   const isApplied = carries(applied, head);
   // Git may have set another value after the deployment was applied, or a user while the webhook was not called.
   const isKept = tracks || carries(spec.observed?.deployed, head);
@@ -155,7 +151,7 @@ function fieldState(
   const why = tracks
     ? missingSourceText(spec, related.source, field.rollout)
     : otherValueText(writeBack, { isKept, isApplied });
-  return { ...has, state: 'Waiting', ...(why !== undefined && { message: why }) };
+  return { ...has, state: 'Waiting', message: why };
 }
 
 /** Why the object doesn't have the version in its field; undefined if nothing but Flux's apply is awaited. */

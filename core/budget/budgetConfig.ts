@@ -28,13 +28,12 @@ export function readBudget(budget: Budget, selected: number): BudgetConfig {
   const { spec, metadata } = budget;
   const maxConcurrent = amount(spec.maxConcurrent, selected);
   const maxFailures = spec.maxFailures === undefined ? undefined : amount(spec.maxFailures, selected);
-  const slotTimeout = parseDuration(spec.slotTimeout);
   return {
     maxConcurrent: maxConcurrent ?? 0,
     ...(maxFailures !== undefined && { maxFailures: Math.max(1, maxFailures) }),
     cooldown: parseDuration(spec.cooldown) ?? 0,
-    ...(slotTimeout !== undefined && { slotTimeout }),
-    ...(spec.order && { order: spec.order }),
+    slotTimeout: parseDuration(spec.slotTimeout),
+    order: spec.order,
     countsManual: metadata.namespace !== undefined,
   };
 }

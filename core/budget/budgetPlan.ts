@@ -82,10 +82,10 @@ export function planBudget(budget: Budget, observed: ObservedRollouts, now: Epoc
   };
   const handledRequest = continueRequest?.id ?? before.handledRequest;
   const status = withRevision(budget, {
-    ...(handledRequest && { handledRequest }),
+    handledRequest,
     selected: outcome.selected,
     maxConcurrent: config.maxConcurrent,
-    ...(config.maxFailures !== undefined && { maxFailures: config.maxFailures }),
+    maxFailures: config.maxFailures,
     underWay: outcome.taken,
     waiting: outcome.waiting,
     failed: versions[0]?.failed ?? 0,

@@ -82,7 +82,7 @@ export function recallVersions(
     const known = entries.first(version);
     return known ? known.blocked === true : seen.count(version) >= maxFailures;
   };
-  return { list, isBlocked, excused, hasContinued, ...(tooMany && { problem }) };
+  return { list, isBlocked, excused, hasContinued, problem: tooMany ? problem : undefined };
 }
 
 /** The Rollouts in which a version failed: `team-a/app, team-b/app`. */
@@ -102,10 +102,7 @@ function entryOf(
   const blocked = maxFailures !== undefined && failed - excused >= maxFailures;
   const continued = continueRequest
     ? { continuedBy: continueRequest.by, continuedAt: formatTime(continueRequest.at) }
-    : {
-        ...(known?.continuedBy && { continuedBy: known.continuedBy }),
-        ...(known?.continuedAt && { continuedAt: known.continuedAt }),
-      };
+    : { continuedBy: known?.continuedBy, continuedAt: known?.continuedAt };
   return {
     image,
     version: tag,

@@ -131,11 +131,11 @@ function runningResult(
   const next: Slot = isNew
     ? { ...kept, ...versionFields(head, slot.image), state, rolloutRevision: revisionOf(rollout) }
     : slot;
-  return { slot: next, ...(!isOverdue && overdueAt !== undefined && { requeueAt: overdueAt }) };
+  return { slot: next, requeueAt: isOverdue ? undefined : overdueAt };
 }
 
 function versionFields({ version: { tag, digest } }: HistoryEntry, image: string | undefined) {
-  return { version: tag, ...(digest && { digest }), ...(image !== undefined && { image }) };
+  return { version: tag, ...(digest && { digest }), image };
 }
 
 function slotState({ bakeStatus }: HistoryEntry): Slot['state'] {

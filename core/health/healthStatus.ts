@@ -142,10 +142,7 @@ function healthAfter(before: string | undefined, verdict: Verdict): string {
 function messageOf(verdict: Verdict, status: string): string {
   const isOld = verdict.health === 'Unknown' && status !== 'Pending';
   const message = isOld ? `Still ${status}: not everything could be read. ${verdict.message}` : verdict.message;
-  return boundedText(
-    { text: message, ...(verdict.commands && { commands: verdict.commands }) },
-    MAX_MESSAGE_CHARACTERS,
-  ).toWellFormed();
+  return boundedText({ text: message, commands: verdict.commands }, MAX_MESSAGE_CHARACTERS).toWellFormed();
 }
 
 function errorTimeAfter(before: HealthStatus | undefined, failedAt: EpochMs | undefined, now: EpochMs): string {

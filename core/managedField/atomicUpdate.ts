@@ -53,7 +53,7 @@ export function atomicUpdate(
   const carried = deploymentsOn(source).get(owner);
   const head = deploymentOf(rollouts.get(owner));
   const isFetched = carried && isOfTag(fetchedRevision(source), carried.version);
-  const update: AtomicUpdate = { rollout: owner, ...(head && { head }), ...(isFetched && { fetched: carried }) };
+  const update: AtomicUpdate = { rollout: owner, head, fetched: isFetched ? carried : undefined };
   if (isFetched) update.artifact = carried.version;
   else if (!carried && !head) update.artifact = artifactBefore(source);
   if (!head || (isFetched && isSameVersion(carried, head))) return update;

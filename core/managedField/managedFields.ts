@@ -82,7 +82,7 @@ function trackedRollout({ metadata, spec }: Annotated, problems: string[]): Mana
   if (claim && spec && !isKnown) {
     problems.push(`${BOUND_ROLLOUT} on a HelmRelease needs a spec.chartRef to an OCIRepository of its namespace`);
   }
-  return { fields: [], ...(claim && { tracks: claim.rollout }), problems: problems.slice(0, MAX_PROBLEMS) };
+  return { fields: [], tracks: claim?.rollout, problems: problems.slice(0, MAX_PROBLEMS) };
 }
 
 /** The path of the managed field, from the object's root. */

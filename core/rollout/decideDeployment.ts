@@ -52,7 +52,7 @@ function evaluateRollout(context: RolloutContext): Evaluation {
   const next = nextVersion(context);
   const found = findBlockers(next, context);
   const copy = copyState(observed, state, deployableNow({ ...next, blockers: found }));
-  return { ...next, ...(copy && { copy }), blockers: [...found, ...copyBlockers(copy)] };
+  return { ...next, copy, blockers: [...found, ...copyBlockers(copy)] };
 }
 
 /** The version to deploy now, unless a budget blocks it; undefined if there is none, or if something blocks it. */
@@ -188,7 +188,7 @@ function newHead(
   return {
     id: (previous?.id ?? 0) + 1,
     version: trigger === 'Rollback' ? next.rollback.to : withoutFirstSeen(release),
-    ...(image !== undefined && { image }),
+    image,
     timestamp: formatTime(now),
     message: message || historyMessage(origin, rolledBackFrom),
     origin,
@@ -196,10 +196,10 @@ function newHead(
     ...(requestedBy && { requestedBy }),
     ...(message && { reason: message }),
     ...(approvals.length > 0 && { approvals }),
-    ...(bypass && { bypass }),
-    ...(rolledBackFrom !== undefined && { rolledBackFrom }),
+    bypass,
+    rolledBackFrom,
     ...initialBake(trigger, config, bindings.length > 0),
-    ...(knownHealth && { knownHealth }),
+    knownHealth,
   };
 }
 

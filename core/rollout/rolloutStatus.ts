@@ -71,10 +71,10 @@ function versionFields(
   const handledRequest = handledRequests(rollout, requests.used);
   const copied = copy?.stored ?? rollout.status?.copy;
   return {
-    ...(handledRequest && { handledRequest }),
+    handledRequest,
     conditions: [...state.conditions],
     ...runningVersions(context, history),
-    ...(pendingVersion !== undefined && { pendingVersion }),
+    pendingVersion,
     ...(history.length > 0 && { history }),
     availableReleases: [...available],
     availableReleasesCount: available.length,
@@ -86,7 +86,7 @@ function versionFields(
     ...(rolledBack.length > 0 && { rolledBackReleases: rolledBack }),
     ...(barriers.length > 0 && { rollbackBarriers: barriers }),
     ...(authors.length > 0 && { releaseAuthors: authors }),
-    ...(copied && { copy: copied }),
+    copy: copied,
   };
 }
 
@@ -99,7 +99,7 @@ function runningVersions(
   const { tag } = head.version;
   if (wasDeployed(head) || unapplied(head, bindings, rollout).length === 0) return { currentVersion: tag };
   const current = config.kuberikCompat ? tag : older.find(wasDeployed)?.version.tag;
-  return { ...(current !== undefined && { currentVersion: current }), rollingOutVersion: tag };
+  return { currentVersion: current, rollingOutVersion: tag };
 }
 
 /**
@@ -123,7 +123,7 @@ function listBlockers(all: readonly FoundBlocker[]): { blockers: Blocker[]; left
 function storedBlocker({ version, object, by, text: _, commands: __, ...rest }: FoundBlocker): Blocker {
   return {
     ...rest,
-    ...(version !== undefined && { version: version.slice(0, MAX_VERSION) }),
+    version: version?.slice(0, MAX_VERSION),
     ...(object && {
       object: {
         kind: object.kind,

@@ -37,12 +37,11 @@ const STEPS: readonly Step[] = [
   },
   {
     what: `rejectedReleases has the last ${FEW_ENTRIES}`,
-    shorten: ({ rejectedReleases, ...rest }) =>
-      rejectedReleases ? { ...rest, rejectedReleases: rejectedReleases.slice(-FEW_ENTRIES) } : rest,
+    shorten: ({ rejectedReleases, ...rest }) => ({ ...rest, rejectedReleases: rejectedReleases?.slice(-FEW_ENTRIES) }),
   },
   {
     what: `status.blockers has the first ${FEW_ENTRIES}`,
-    shorten: ({ blockers, ...rest }) => (blockers ? { ...rest, blockers: blockers.slice(0, FEW_ENTRIES) } : rest),
+    shorten: ({ blockers, ...rest }) => ({ ...rest, blockers: blockers?.slice(0, FEW_ENTRIES) }),
   },
   {
     what: 'status.gates has shorter lists and messages',
@@ -50,8 +49,8 @@ const STEPS: readonly Step[] = [
       ...rest,
       gates: gates.map(({ allowedVersions, message, ...gate }) => ({
         ...gate,
-        ...(allowedVersions && { allowedVersions: allowedVersions.slice(0, FEW_TAGS) }),
-        ...(message !== undefined && { message: message.slice(0, GATE_MESSAGE) }),
+        allowedVersions: allowedVersions?.slice(0, FEW_TAGS),
+        message: message?.slice(0, GATE_MESSAGE),
       })),
     }),
   },
@@ -141,18 +140,14 @@ function cutEntry(
   known: HistoryEntry | undefined,
   { words, reasons, records }: EntrySize,
 ): HistoryEntry {
-  const cut = (text: string) => text.slice(0, words);
-  const cutReason = (text: string) => text.slice(0, reasons);
   const isShort = words === SHORT;
   const { bakeStatusMessage, failedHealthChecks } = head;
   const bake = {
     ...head,
-    ...(bakeStatusMessage !== undefined && { bakeStatusMessage: cut(bakeStatusMessage) }),
-    ...(failedHealthChecks && {
-      failedHealthChecks: failedHealthChecks
-        .slice(0, isShort ? 2 : 16)
-        .map((each) => ({ ...each, ...(each.message !== undefined && { message: cut(each.message) }) })),
-    }),
+    bakeStatusMessage: bakeStatusMessage?.slice(0, words),
+    failedHealthChecks: failedHealthChecks
+      ?.slice(0, isShort ? 2 : 16)
+      .map((each) => ({ ...each, message: each.message?.slice(0, words) })),
   };
   const { tag, digest } = head.version;
   // The metadata of the release can be read from its manifest again.
@@ -161,13 +156,9 @@ function cutEntry(
   return {
     ...bake,
     ...(isShort && { version: { tag, ...(digest && { digest }) } }),
-    ...(message !== undefined && { message: cut(message) }),
-    ...(reason !== undefined && { reason: cut(reason) }),
-    ...(bypass && { bypass: { ...bypass, reason: cutReason(bypass.reason), gates: bypass.gates.slice(0, records) } }),
-    ...(approvals && {
-      approvals: approvals
-        .slice(0, records)
-        .map((each) => ({ ...each, ...(each.reason !== undefined && { reason: cutReason(each.reason) }) })),
-    }),
+    message: message?.slice(0, words),
+    reason: reason?.slice(0, words),
+    bypass: bypass && { ...bypass, reason: bypass.reason.slice(0, reasons), gates: bypass.gates.slice(0, records) },
+    approvals: approvals?.slice(0, records).map((each) => ({ ...each, reason: each.reason?.slice(0, reasons) })),
   };
 }

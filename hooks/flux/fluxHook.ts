@@ -69,8 +69,8 @@ export const fluxHook: DecoratorHook<FluxObject> = {
     const { binding, annotations, status, requeueAt } = decoration;
     return {
       attachments: binding ? [binding] : [],
-      ...(annotations && { annotations }),
-      ...(status && { status }),
+      annotations,
+      status,
       ...resyncAfter([
         annotations || status ? CONFLICT_REQUEUE_SECONDS : requeueAt && secondsUntil(requeueAt, call.now),
       ]),

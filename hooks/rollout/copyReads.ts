@@ -34,7 +34,7 @@ export async function readCopyInputs(
     ended.map(async (job) => [job.metadata.name ?? '', await podsOf(job, cluster)] as const),
   );
   const { allowLocalRegistries = false } = settings;
-  return { image, allowLocalRegistries, ...(source && { source }), jobs, pods: Object.fromEntries(pods) };
+  return { image, allowLocalRegistries, source, jobs, pods: Object.fromEntries(pods) };
 }
 
 async function readCopySource(

@@ -145,12 +145,7 @@ async function listedChecks(
   { cluster, sharedReads }: Pick<HookCall, 'cluster' | 'sharedReads'>,
 ): Promise<ConsentMetadata[] | undefined> {
   const list = (namespace?: string) => {
-    const ref = {
-      ...HEALTH_CHECKS,
-      labelSelector,
-      ...(namespace !== undefined && { namespace }),
-      metadataOnly: true as const,
-    };
+    const ref = { ...HEALTH_CHECKS, labelSelector, namespace, metadataOnly: true as const };
     const read = () => listKept(ref, consentMetadata, cluster, { atMost: LIMITS.listedHealthChecks });
     return sharedReads.recent(WATCHED_MAX_AGE_MS, `healthchecks ${namespace ?? ''} ${labelSelector}`, read);
   };
@@ -169,7 +164,7 @@ function consentMetadata({
   return {
     metadata: {
       name,
-      ...(namespace !== undefined && { namespace }),
+      namespace,
       annotations: watchedFrom === undefined ? {} : { [WATCHED_FROM]: watchedFrom },
     },
   };

@@ -82,9 +82,7 @@ async function policyRule(rollout: Rollout, cluster: ClusterReader): Promise<Rel
 async function budgetRules(rollout: NamespacedName, cluster: ClusterReader): Promise<RelatedResourceRule[]> {
   const rules = slotRules(rollout);
   const some = await Promise.all(
-    rules.map(({ apiVersion, resource, namespace }) =>
-      cluster.hasAny({ apiVersion, resource, ...(namespace !== undefined && { namespace }) }),
-    ),
+    rules.map(({ apiVersion, resource, namespace }) => cluster.hasAny({ apiVersion, resource, namespace })),
   );
   return rules.filter((_, index) => some[index]);
 }

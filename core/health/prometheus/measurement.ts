@@ -109,7 +109,7 @@ export function statusWithoutAnswer(
 /** The status if the measurement failed. */
 export function statusWithProblem(before: HealthStatus | undefined, problem: string, now: EpochMs): HealthStatus {
   const { prometheus } = before ?? {};
-  return { ...statusAfter(before, unknownVerdict(before, problem), now), ...(prometheus && { prometheus }) };
+  return { ...statusAfter(before, unknownVerdict(before, problem), now), prometheus };
 }
 
 type Classified = { counts: 'success' | 'failure' | 'unknown'; text: string } & Omit<Stored, 'time'>;

@@ -284,6 +284,6 @@ function deployedAgain(head: HistoryEntry, checks: readonly HealthCheck[], now: 
     ...rest,
     bakeStatus: 'Deploying',
     lastRetryTimestamp: formatTime(now),
-    ...(rest.knownHealth && { knownHealth: knownHealth(checks, rest.knownHealth) }),
+    knownHealth: rest.knownHealth && knownHealth(checks, rest.knownHealth),
   };
 }

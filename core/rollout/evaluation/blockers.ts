@@ -70,7 +70,7 @@ function problemBlockers(inputs: BlockerInputs): Blocker[] {
   const { observed, config, choice } = inputs;
   const { rollout, imagePolicy } = observed;
   const { version } = choice;
-  const problem = { type: 'Problem', effect: 'Blocks', ...(version !== undefined && { version }) } as const;
+  const problem = { type: 'Problem', effect: 'Blocks', version } as const;
   // Without its ImagePolicy the order of releases is unknown; a manual deployment and a rollback need no order.
   const lacksPolicy = imagePolicy === undefined && (version === undefined || isAutomatic(choice));
   const ref = lacksPolicy ? policyRef(rollout) : undefined;
@@ -105,7 +105,7 @@ function problemsOfOthers({ observed, state, requests, choice }: BlockerInputs):
   ];
   return found.flatMap(({ version, object }) => {
     if (version === undefined || version === choice.version) return [];
-    return [{ type: 'Problem', effect: 'Blocks', reason: 'RolloutFailed', version, ...(object && { object }) }];
+    return [{ type: 'Problem', effect: 'Blocks', reason: 'RolloutFailed', version, object }];
   });
 }
 
@@ -228,10 +228,10 @@ function upstreamBlockers({ choice, rolloutGatesResult, upstreamVerdicts }: Bloc
       type: 'Upstream',
       effect: wait?.endsByItself ? 'Waits' : 'Blocks',
       reason: problem ?? (isMissing ? 'RolloutNotFound' : 'NotSucceeded'),
-      ...(version !== undefined && { version }),
+      version,
       object: { kind: KINDS.Rollout.kind, ...ref },
       ...times({ since: wait?.since, until: wait?.until }),
-      ...(wait && { text: wait.text }),
+      text: wait?.text,
     }));
 }
 
@@ -328,7 +328,7 @@ function pinBlockers({ observed: { rollout }, requests, candidates }: BlockerInp
     version,
     object: { kind: KINDS.Rollout.kind, ...identityOf(rollout) },
     ...times({ since: parseTime(record?.at) }),
-    ...(record && { by: record.by }),
+    by: record?.by,
   }));
 }
 

@@ -119,13 +119,10 @@ export function readRolloutConfig({
 }: Pick<Observed, 'rollout' | 'settings' | 'problems'>): RolloutConfig {
   const { kuberikCompat = false } = settings;
   const spec: Partial<RolloutSpec> = rollout.spec ?? {};
-  const bakeTime = parseDuration(spec.bakeTime);
-  const deployTimeout = parseDuration(spec.deployTimeout);
-  const minimumReleaseAge = parseDuration(spec.minimumReleaseAge);
   return {
-    ...(minimumReleaseAge !== undefined && { minimumReleaseAge }),
-    ...(bakeTime !== undefined && { bakeTime }),
-    ...(deployTimeout !== undefined && { deployTimeout }),
+    minimumReleaseAge: parseDuration(spec.minimumReleaseAge),
+    bakeTime: parseDuration(spec.bakeTime),
+    deployTimeout: parseDuration(spec.deployTimeout),
     kuberikCompat,
     gateFirstDeployment: gatesFirstDeployment(rollout.spec, kuberikCompat),
     bakes: bakes(rollout),
@@ -133,7 +130,7 @@ export function readRolloutConfig({
     retentionDays: spec.availableReleasesRetentionDays ?? 7,
     minReleases: spec.availableReleasesMinCount ?? 30,
     onFailure: spec.onFailure ?? settings.onFailure,
-    ...(spec.rollback?.barrier && { barrier: spec.rollback.barrier }),
+    barrier: spec.rollback?.barrier || undefined,
     problems: [...specProblems(spec), ...problems],
   };
 }

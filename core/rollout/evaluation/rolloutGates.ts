@@ -155,13 +155,12 @@ export function allowedBy({ spec }: RolloutGate): ReadonlySet<string> | undefine
 /** The condition Ready. For kstatus, a RolloutGate that is not passing is not ready, whatever versions it allows. */
 export function rolloutGateReady({ metadata, spec }: RolloutGate): NewCondition {
   const isPassing = spec?.passing !== false;
-  const { generation } = metadata;
   const passes = spec?.allowedVersions ? 'Passing: the versions of spec.allowedVersions' : 'Passing';
   return {
     type: READY,
     status: isPassing ? 'True' : 'False',
     reason: isPassing ? 'Passing' : 'NotPassing',
     message: isPassing ? passes : 'spec.passing is false: no version passes',
-    ...(generation !== undefined && { observedGeneration: generation }),
+    observedGeneration: metadata.generation,
   };
 }

@@ -242,8 +242,7 @@ const WHERE: Record<Part, string> = {
 /** All requests for this version, including those that only bypass RolloutGates. */
 export function versionRequests(rollout: Rollout, version: string): VersionRequest[] {
   return partsRequesting(rollout, version).map((part) => {
-    const by = recordedRequester(rollout, part)?.by;
-    return { where: WHERE[part], ...(by !== undefined && { by }) };
+    return { where: WHERE[part], by: recordedRequester(rollout, part)?.by };
   });
 }
 

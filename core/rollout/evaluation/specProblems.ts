@@ -94,8 +94,8 @@ export function withAllowedRefs(rollout: Rollout, { noCrossNamespaceRefs }: Sett
     spec: {
       ...spec,
       releasesImagePolicy: isOwn(spec.releasesImagePolicy) ? spec.releasesImagePolicy : {},
-      ...(spec.after && { after: spec.after.filter(isOwn) }),
-      ...(spec.healthCheckSelector && { healthCheckSelector: health }),
+      after: spec.after?.filter(isOwn),
+      healthCheckSelector: spec.healthCheckSelector && health,
     },
   };
 }

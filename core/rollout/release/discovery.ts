@@ -51,7 +51,6 @@ export function discoverReleases(inputs: DiscoveryInputs, now: EpochMs): Discove
     requeueAt,
   } = availableReleases(inputs, now);
   const latest = latestOf(imagePolicy);
-  const image = imageOfReleases(rollout, imagePolicy);
   const requested = imagePolicy ? releasesToLookUp(rollout, imagePolicy, authorsOf) : [];
   const missing = requested.filter(({ tag }) => metadata[tag] === undefined);
   const requeues = missing.map(({ tag }) => metadataRequeueAt(tag, available, [...authorsOf, ...barriersOf], now));
@@ -62,8 +61,8 @@ export function discoverReleases(inputs: DiscoveryInputs, now: EpochMs): Discove
     barriers: rollbackBarriers(status, metadata),
     authors: releaseAuthors(authorsOf, status, metadata),
     fields: {
-      ...(image !== undefined && { image }),
-      ...(rollout.spec?.releaseUpdateInterval && lastReleaseUpdate !== undefined && { lastReleaseUpdate }),
+      image: imageOfReleases(rollout, imagePolicy),
+      ...(rollout.spec?.releaseUpdateInterval && { lastReleaseUpdate }),
       ...artifactFields(status, latest && metadata[latest.tag]),
     },
     conditions: imagePolicy ? [UPDATED] : [],

@@ -91,12 +91,7 @@ type Artifact = Pick<RolloutStatus, 'artifactType' | 'source' | 'title' | 'descr
 /** The fields of the latest image: overwritten if its manifest was read, unchanged if not. */
 export function artifactFields(status: RolloutStatus, metadata: ReleaseMetadata | undefined): Artifact {
   const { artifactType, source, title, description } = metadata ?? status;
-  return {
-    ...(artifactType !== undefined && { artifactType }),
-    ...(source !== undefined && { source }),
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-  };
+  return { artifactType, source, title, description };
 }
 
 /**

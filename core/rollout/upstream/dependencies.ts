@@ -134,7 +134,7 @@ function walk(rollout: Rollout, read: ReadRollouts): Walk {
       if (reached.size > LIMITS.upstreamRollouts) return { reached };
     }
   }
-  return { reached, ...(cycle && { cycle }) };
+  return { reached, cycle };
 }
 
 function pathTo(

@@ -74,7 +74,7 @@ export function evaluateUpstream(
     return {
       ...verdict,
       allowed: evaluated.flatMap(({ tag, wait }) => (wait ? [] : [tag])),
-      ...(first && { wait: { ...first, text: titled(first.text) } }),
+      wait: first && { ...first, text: titled(first.text) },
       requeueAt: earliestTime(evaluated.map(({ wait }) => wait?.until)),
     };
   });
