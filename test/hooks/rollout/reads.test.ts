@@ -3,6 +3,8 @@ import { expect, it } from 'vitest';
 import type { ReleaseLookup } from '../../../api/ports.ts';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { formatTime } from '../../../core/kube/time.ts';
+import { planRollout } from '../../../core/rollout/plan.ts';
+import { observe } from '../../../hooks/rollout/observe.ts';
 import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
 import { namespaceOf, objectOf } from '../../support/objects.ts';
 import { fakeCall, imagePolicy, NOW, request, rollout } from './call.ts';
@@ -88,4 +90,29 @@ it.each([
   const parent = rollout({ onFailure }, { ...deployed, history: [failed] });
   await rolloutHook.sync(request(parent, [imagePolicy('1.0.0')]), { ...call, metadata });
   expect(new Set(urgent)).toEqual(new Set([expected]));
+});
+
+it.each<[title: string, newest: string, spec: Partial<Rollout['spec']>, plans: number]>([
+  ['that has nothing to deploy is planned once', '1.0.0', {}, 1],
+  ['without HealthChecks is planned twice more before it deploys', '1.0.99', {}, 3],
+  ['with HealthChecks is planned three times more', '1.0.99', { healthCheckSelector: { selector: {} } }, 4],
+])('a Rollout with many candidates %s', async (_, newest, spec, plans) => {
+  let tags = 0;
+  const availableReleases = Array.from({ length: 100 }, (_, i) => ({
+    get tag() {
+      tags++;
+      return newest === '1.0.0' ? `0.1.${i}` : `1.0.${i}`;
+    },
+  }));
+  const policy = imagePolicy(newest);
+  const parent = rollout(spec, { ...deployed, availableReleases });
+  const { call } = fakeCall({ objects: [policy, parent] });
+  const tagsReadBy = async (work: () => Promise<unknown>) => {
+    const before = tags;
+    await work();
+    return tags - before;
+  };
+  const once = await tagsReadBy(async () => planRollout(await observe(request(parent, [policy]), call), NOW));
+  const all = await tagsReadBy(() => rolloutHook.sync(request(parent, [policy]), call));
+  expect(all / once).toBeCloseTo(plans, 0);
 });
