@@ -58,6 +58,8 @@ export interface Action {
   /** The effect, in sentences. */
   text: string;
   rights: Right[];
+  /** Only for an approval at a Gate: the uid of the Rollout, whose approvals count; undefined if unknown. */
+  rolloutUid?: string | undefined;
   /** The object to write, if it could be read. */
   found?: AnyObject;
   /** The state that the action is offered for, in words: in any other state the write is rejected. */

@@ -26,8 +26,11 @@ export function gateActions(gate: Gate, waiting: readonly NextDeployment[], now:
   const lacking = approvalsAt(gate, waiting, now)
     .filter(({ verdict }) => !verdict.enough)
     .slice(0, MAX_APPROVALS);
-  const approvals = lacking.flatMap(({ rollout, version }, index) =>
-    offer({ type: 'approve', object, rollout, version }, gate, index === 0 ? { primary: true } : {}),
+  const approvals = lacking.flatMap(({ rollout, uid, version }, index) =>
+    offer({ type: 'approve', object, rollout, version }, gate, {
+      rolloutUid: uid,
+      ...(index === 0 && { primary: true }),
+    }),
   );
   const open = offer({ type: 'open', object }, gate, approvals.length === 0 ? { primary: true } : {});
   return possibleActions([...approvals, ...open], now);

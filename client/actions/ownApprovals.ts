@@ -10,7 +10,8 @@ import { offer } from './offer.ts';
 
 /**
  * The actions, with a withdrawal for each version that the user has approved. An approval that has expired, or that a
- * request to close the Gate has revoked, can be given again. `user`: undefined if unknown.
+ * request to close the Gate has revoked, can be given again, also one for a deleted Rollout of the same name.
+ * @param user undefined if unknown
  */
 export function withOwnApprovals(actions: readonly Action[], user: string | undefined, now: EpochMs): Action[] {
   return actions.flatMap((action) =>
@@ -19,7 +20,7 @@ export function withOwnApprovals(actions: readonly Action[], user: string | unde
 }
 
 function isApprovedBy(
-  { request: { type, object, version, rollout }, found }: Action,
+  { request: { type, object, version, rollout }, rolloutUid, found }: Action,
   user: string,
   now: EpochMs,
 ): boolean {
@@ -33,7 +34,8 @@ function isApprovedBy(
       approval.by === user &&
       ((rule && expiryOf(approval, rule)) ?? Number.POSITIVE_INFINITY) > now &&
       approval.version === version &&
-      (of === undefined || approval.rollout === undefined || approval.rollout === of),
+      (of === undefined || approval.rollout === undefined || approval.rollout === of) &&
+      (rolloutUid === undefined || approval.uid === rolloutUid),
   );
 }
 

@@ -114,7 +114,10 @@ function gateStepActions(
   }
   return [
     ...(needsApproval && version !== undefined
-      ? offer({ type: 'approve', object: target, version, rollout: identityOf(rollout) }, gate, { step })
+      ? offer({ type: 'approve', object: target, version, rollout: identityOf(rollout) }, gate, {
+          step,
+          rolloutUid: rollout.metadata.uid,
+        })
       : []),
     ...offer({ type: 'open', object: target }, gate, { step }),
   ];

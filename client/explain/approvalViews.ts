@@ -11,6 +11,8 @@ import { parseRefKey } from './related.ts';
 /** The recorded approvals of one version of one Rollout, evaluated. */
 interface ApprovalsAt {
   rollout: NamespacedName;
+  /** The uid of that Rollout, if the version waits. */
+  uid?: string | undefined;
   version: string;
   verdict: ApprovalVerdict;
 }
@@ -28,6 +30,7 @@ export function approvalsAt(gate: Gate, waiting: readonly NextDeployment[], now:
   );
   const ofWaiting = waiting.map((next) => ({
     rollout: parseRefKey(next.rollout),
+    uid: next.uid,
     version: next.version,
     verdict: approvalsOn(gate, next, now)!,
   }));

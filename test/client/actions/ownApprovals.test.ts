@@ -15,7 +15,9 @@ function approve(
   requests: Record<string, string> = {},
 ): Action {
   const key = kind === 'Gate' ? 'gate.fluxcd.io/approvals' : 'rollout.kuberik.com/approvals';
-  const given = [{ version: '1.2.0', by: 'alice', at: NOW, ...(kind === 'Gate' && { rollout: 'shop/web' }) }];
+  const given = [
+    { version: '1.2.0', by: 'alice', at: NOW, ...(kind === 'Gate' && { rollout: 'shop/web', uid: 'uid-web' }) },
+  ];
   const annotations = { [key]: formatApprovals({ given, changes: [] })!, ...requests };
   const spec = { approvals: { required: 1, expireAfter: '1h' } };
   const found = { apiVersion: 'v1', kind, metadata: { namespace: 'shop', name: 'qa', annotations }, spec };
@@ -45,6 +47,12 @@ it('not after a request to close the Gate has revoked it', () => {
   const action = approve('Gate', WEB, { 'close.gate.fluxcd.io/requestedAt': '2026-03-04T10:30:00Z' });
   expect(withOwnApprovals([action], 'alice', NOW)[0]!.request.type).toBe('withdraw');
   expect(withOwnApprovals([action], 'alice', NOW + 1_800_000)).toEqual([action]);
+});
+
+it('not of a deleted Rollout whose name another has now', () => {
+  const action = approve('Gate', WEB);
+  const of = (rolloutUid: string) => withOwnApprovals([{ ...action, rolloutUid }], 'alice', NOW)[0]!.request.type;
+  expect(['uid-web', 'uid-of-another'].map(of)).toEqual(['withdraw', 'approve']);
 });
 
 it('not of another Rollout, and nothing but approvals', () => {
