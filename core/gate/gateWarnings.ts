@@ -19,7 +19,7 @@ import {
 } from './gateRequests.ts';
 import { selectsFlux } from './gateSelection.ts';
 import { cancelText } from './gateStatus.ts';
-import { evaluateGate } from './gateTimeline.ts';
+import { type CountingException, evaluateGate } from './gateTimeline.ts';
 
 /**
  * Warnings about an allowed write of a Gate: sentences with the important words first, because responseOf cuts them at
@@ -82,17 +82,33 @@ function aheadText(ms: number): string {
   return days > 1 ? countOf(days, 'day') : formatDuration(ms);
 }
 
+const NEVER = Number.POSITIVE_INFINITY;
+
 /** The Warnings about a planned request, and an exception, that a newer request cancels. */
 function cancelWarnings(gate: Gate, old: Gate | undefined, now: EpochMs): string[] {
   if (!old) return [];
   const [before, after] = [evaluateGate(old, now), evaluateGate(gate, now)];
   const { planned, exception } = before;
   const isPlanKept = planned?.at === after.planned?.at && planned?.action === after.planned?.action;
-  const isExceptionKept = exception?.for === after.exception?.for;
+  const endsException = exception && hasEffect(old, exception, now) && !replaces(after.exception, exception, now);
   return [
     ...(planned && !isPlanKept ? [cancelText({ ...planned, at: formatTime(planned.at) })] : []),
-    ...(exception && !isExceptionKept ? [`ends the opening for ${inWarning(exception.for)}`] : []),
+    ...(endsException ? [`ends the opening for ${inWarning(exception.for)}`] : []),
   ];
+}
+
+/** Whether the exception has or will have an effect: whether the Gate is closed for some of its time. */
+function hasEffect(gate: Gate, exception: CountingException, now: EpochMs): boolean {
+  const { opened, until = NEVER } = evaluateGate(gate, Math.max(now, exception.at));
+  return !opened || until < (exception.until ?? NEVER);
+}
+
+/** Whether the new exception passes the version of the old one for as long as that would have. */
+function replaces(after: CountingException | undefined, before: CountingException, now: EpochMs): boolean {
+  if (after?.for !== before.for) return false;
+  // Unchanged; another window in the same write may end it earlier.
+  if (after.at === before.at) return true;
+  return after.at <= Math.max(before.at, now) && (after.until ?? NEVER) >= (before.until ?? NEVER);
 }
 
 /** The Warning about another default that a request, which counts before it, keeps from taking effect. */

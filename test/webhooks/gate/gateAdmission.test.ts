@@ -142,6 +142,8 @@ it.each([
 describe('an opening for one version', () => {
   const schedule = { timezone: 'UTC', action: 'Close', rules: [{ name: 'friday', daysOfWeek: ['Friday'] }] } as const;
   const useless = 'the opening for shop/web:1.2.0 has no effect while the Gate is open';
+  const ahead = '5h0m0s ahead: the open request takes effect at 2026-01-05T16:00:00Z, not now';
+  const leftOver = `opens for shop/web:1.2.0 only, because ${FOR} is still set; remove it to open for all`;
   const closure = { [CLOSE]: day('10:00:00') };
   const opening = (time: string) => ({ [OPEN]: day(time), [FOR]: 'shop/web:1.2.0' });
 
@@ -154,7 +156,7 @@ describe('an opening for one version', () => {
       {},
       {},
       opening('16:00:00'),
-      ['5h0m0s ahead: the open request takes effect at 2026-01-05T16:00:00Z, not now', useless],
+      [ahead, useless],
     ],
     [
       'without a new time is no request',
@@ -169,6 +171,41 @@ describe('an opening for one version', () => {
       { [OPEN]: day('10:00:00'), [FOR]: '1.1.0' },
       opening('11:00:00'),
       ['ends the opening for 1.1.0'],
+    ],
+    [
+      'that begins later ends an earlier one of the same version',
+      { default: 'closed' },
+      opening('10:00:00'),
+      { [OPEN]: day('16:00:00') },
+      [ahead, leftOver, 'ends the opening for shop/web:1.2.0'],
+    ],
+    [
+      'ends a planned one of the same version if it ends before that begins',
+      { default: 'closed', window: '1h' },
+      opening('16:00:00'),
+      { [OPEN]: day('11:00:00') },
+      [leftOver, 'ends the opening for shop/web:1.2.0'],
+    ],
+    [
+      'extends an earlier one of the same version',
+      { default: 'closed', window: '4h' },
+      opening('10:00:00'),
+      { [OPEN]: day('11:00:00') },
+      [leftOver],
+    ],
+    [
+      'ends no earlier one that has no effect, because the Gate is open',
+      {},
+      { [OPEN]: day('10:00:00'), [FOR]: '1.1.0' },
+      opening('11:00:00'),
+      [useless],
+    ],
+    [
+      'ends an earlier one that would have an effect after the Gate has closed',
+      { window: '120h', schedule },
+      { [OPEN]: day('10:00:00'), [FOR]: '1.1.0' },
+      opening('11:00:00'),
+      [useless, 'ends the opening for 1.1.0'],
     ],
     ['cancels no planned closure', {}, { [CLOSE]: day('16:00:00') }, opening('11:00:00'), [useless]],
   ])('%s', async (_, more, before, annotate, warnings) => {
