@@ -24,7 +24,7 @@ import { readClosedGatesOfRollouts, readDroppedClosedGates } from '../closedGate
 interface RolloutBypass {
   /** The value of the annotation BYPASSED_GATES; undefined if no bypass is in force. */
   grant?: string | undefined;
-  /** Whether the reason in this write bypasses a Gate. */
+  /** Whether the reason in this write is recorded, because it bypasses a Gate, or allows a deletion. */
   counts: boolean;
   warnings: string[];
   audit?: Record<string, string>;
@@ -73,14 +73,13 @@ export async function bypassOf(
     const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates: ${why}.`;
     return { ...unchanged, denial: { reason: 'gate_closed', text, todo: { commands } } };
   }
-  const deployment = target.is === 'deployment' ? target.deployment : undefined;
+  if (target.is !== 'deployment') return { ...unchanged, counts: true, warnings: drops ? [] : [NOTHING_WAITS] };
+  const { deployment, requestsVersion } = target;
   const stored = recordReason(rollout, old, username, call.now, true);
-  const audit = await recordBypass(bypass, stored, request, call, deployment?.version);
-  if (!deployment) return { ...unchanged, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
+  const audit = await recordBypass(bypass, stored, request, call, deployment.version);
   const grant = formatBypassGrant({ ...deployment, grantedAt: call.now, closures: closureKeys(closed) });
   // webhooks/rollout/rolloutWarnings.ts warns about a version that the write requests.
-  const bypasses =
-    target.is === 'deployment' && !target.requestsVersion ? [bypassWarning(deployment.version, closed)] : [];
+  const bypasses = requestsVersion ? [] : [bypassWarning(deployment.version, closed)];
   return { grant, counts: true, audit, warnings: [...bypasses, ...(await newerSourceWarnings(bound, rollout, call))] };
 }
 

@@ -75,9 +75,9 @@ describe('a new reason of a user who may bypass each closed Gate of the Rollout 
     });
   });
 
-  it('with nothing to deploy is for a deletion only, with a Warning', async () => {
+  it('with nothing to deploy is for a deletion only, with a Warning, and no bypass yet', async () => {
     const answer = await ask({ next: annotated(REASON, own, AT_7) });
-    expect(answer).toMatchObject({ grant: undefined, by: `${T} sre` });
+    expect(answer).toMatchObject({ grant: undefined, by: `${T} sre`, events: [], audit: {} });
     expect(answer.warnings).toEqual([expect.stringContaining('no version is waiting')]);
   });
 
@@ -123,6 +123,11 @@ it('the bypass of a Gate that the write drops, and that of the others for its ve
   const answer = await ask({ next: annotated(HOTFIX, {}, AT_7) });
   expect(answer).toMatchObject({ allowed: true, eventKeys: { size: 2 } });
   expect(answer.events.join()).toContain('sre bypassed team-a/own (UPDATE)');
+});
+
+it('that of a Gate that the write drops is the only one if no version waits', async () => {
+  const answer = await ask({ next: annotated(REASON, {}, AT_7) });
+  expect(answer).toMatchObject({ allowed: true, events: ['sre bypassed team-a/own (UPDATE): INC-7'] });
 });
 
 describe('a reason without a bypass has no record', () => {
