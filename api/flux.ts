@@ -30,11 +30,12 @@ export interface KustomizationStatus extends FluxStatus {
   lastAppliedRevision?: string;
   lastAttemptedRevision?: string;
   inventory?: { entries?: { id: string; v: string }[] };
+  [key: string]: unknown;
 }
 
 export type Kustomization = KubeObject<KustomizationSpec, KustomizationStatus>;
 
-/** Any governed Flux object: all of them have `spec.suspend`. */
+/** Any governed Flux object, a Kustomization too: all of them have `spec.suspend`. */
 export type FluxObject = KubeObject<
   { suspend?: boolean; [key: string]: unknown },
   FluxStatus & Record<string, unknown>

@@ -69,7 +69,7 @@ export async function evaluateKustomization(
     const what = `kustomizations.kustomize.toolkit.fluxcd.io "${ref.name}" not found`;
     return { health: 'Unhealthy', message: `Kustomization not found: ${what}`, absent: true };
   }
-  const deployers = await readDeployers(cluster, [kustomization as FluxObject, ...(source ? [source] : [])], rollouts);
+  const deployers = await readDeployers(cluster, [kustomization, ...(source ? [source] : [])], rollouts);
   if ('error' in deployers) return { health: 'Unknown', message: `Rollouts could not be read: ${deployers.error}` };
   const observed = { kustomization, source, rollouts: [...rollouts, ...deployers.rollouts] };
   const context: HealthContext = {
@@ -109,7 +109,7 @@ async function consents(
   from: string,
   { cluster }: HookCall,
 ): Promise<boolean> {
-  if (mayBeWatched(kustomization as FluxObject | undefined, from)) return true;
+  if (mayBeWatched(kustomization, from)) return true;
   return mayBeWatched(await cluster.get({ ...NAMESPACES, name }), from);
 }
 
@@ -196,7 +196,7 @@ async function readKustomization(
 }
 
 async function readSource(cluster: ClusterReader, kustomization: Kustomization): Promise<FluxObject | undefined> {
-  const source = sourceOf(kustomization as FluxObject);
+  const source = sourceOf(kustomization);
   const resource = source && sourceResource(source);
   if (!source || !resource) return undefined;
   const { apiVersion, namespace, name } = source;

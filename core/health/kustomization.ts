@@ -56,16 +56,16 @@ export function ownHealth(observed: ObservedKustomization, context: HealthContex
   const { kustomization } = observed;
   const name = `Kustomization ${refKey(identityOf(kustomization))}`;
   const revision = observedRevision(observed, context);
-  const ready = readyOf(kustomization as FluxObject);
+  const ready = readyOf(kustomization);
   const own = kstatusOf(kustomization, context.now);
   const { failedAttempt } = revision;
   if (failedAttempt?.reason === BUILD_FAILED)
     return unhealthyAlone(name, `${failedAttempt.reason}: ${failedAttempt.message}`, failedAttempt.at);
-  const stalled = stalledOf(kustomization as FluxObject);
+  const stalled = stalledOf(kustomization);
   if (stalled) {
     const more = ready?.message ? `: ${ready.message}` : '';
     const failedAt = parseTime(stalled.lastTransitionTime);
-    const counted = countedFailure(failedAt, kustomization as FluxObject, context.cutoff, context.now);
+    const counted = countedFailure(failedAt, kustomization, context.cutoff, context.now);
     return unhealthyAlone(name, `${stalled.message}${more}`, counted);
   }
 
@@ -101,7 +101,7 @@ export function ownHealth(observed: ObservedKustomization, context: HealthContex
     failuresCountFrom,
     applied: isReady ? parseTime(ready.lastTransitionTime) : undefined,
     failedAttempt,
-    succeededAt: succeededAt(kustomization as FluxObject),
+    succeededAt: succeededAt(kustomization),
   };
 }
 
@@ -280,24 +280,24 @@ function observedRevision(
 ): Revision {
   const artifact = source && stringAt(source, ['status', 'artifact', 'revision']);
   const applied = kustomization.status?.lastAppliedRevision;
-  const ownOld = whyOldDeployment(kustomization as FluxObject, rollouts);
+  const ownOld = whyOldDeployment(kustomization, rollouts);
   const sourceOld = source && whyOldDeployment(source, rollouts);
   const ofSource = ownOld === undefined ? (sourceOld ?? (source && whyNotFetched(source))) : undefined;
   const notReached = ownOld ?? ofSource ?? whyReadyIsOld(kustomization);
   const behind = notReached ?? whyNotAttempted(kustomization, artifact);
-  const notBegun = behind ?? whyOldAttempt(kustomization as FluxObject, context);
-  const starts = attemptsSince(kustomization as FluxObject, context, source);
+  const notBegun = behind ?? whyOldAttempt(kustomization, context);
+  const starts = attemptsSince(kustomization, context, source);
   // The spec has the version, and with many commits the newest one may never be attempted.
-  const isInSpec = hasVersionInSpec(kustomization as FluxObject, source);
+  const isInSpec = hasVersionInSpec(kustomization, source);
   const hasAttempts = notReached === undefined && isInSpec && starts.length > 0;
   if (notBegun !== undefined && !hasAttempts) {
     const isFirst = (ownOld ?? sourceOld) === undefined && neverSucceeded(kustomization);
     const failuresCountFrom = isFirst ? 0 : Number.POSITIVE_INFINITY;
-    const ready = readyOf(kustomization as FluxObject);
+    const ready = readyOf(kustomization);
     const waitsForTime = ofSource !== undefined || (behind === undefined && ready?.reason === BUILD_FAILED);
     return { waiting: notBegun, hasBegun: false, failuresCountFrom, waitsForTime };
   }
-  const failedAttempt = failedAttemptOf(kustomization as FluxObject, context, source);
+  const failedAttempt = failedAttemptOf(kustomization, context, source);
   const applying =
     artifact !== undefined && applied !== artifact
       ? `revision ${artifact} is being applied, ${applied ?? 'nothing'} was applied before`
@@ -309,7 +309,7 @@ function observedRevision(
 
 /** Whether a Rollout has deployed a version into the Kustomization or its source that it had deployed before. */
 export function returnsToVersion({ kustomization, source, rollouts }: ObservedKustomization): boolean {
-  const objects = [kustomization as FluxObject, ...(source ? [source] : [])];
+  const objects = [kustomization, ...(source ? [source] : [])];
   const deployers = objects.flatMap(({ metadata }) => parseDeployments(metadata.annotations?.[DEPLOYED]));
   const uids = new Set(deployers.map(({ uid }) => uid));
   return rollouts.some(({ metadata, status }) => {
@@ -350,8 +350,8 @@ function whyNotAttempted({ status }: Kustomization, artifact: string | undefined
 }
 
 function whyReadyIsOld(kustomization: Kustomization): string | undefined {
-  const ready = readyOf(kustomization as FluxObject);
-  if (wasReadyAtSuspension(kustomization as FluxObject)) return undefined;
+  const ready = readyOf(kustomization);
+  if (wasReadyAtSuspension(kustomization)) return undefined;
   return whyGenerationIsOld(kustomization, ready?.observedGeneration ?? kustomization.status?.observedGeneration);
 }
 
@@ -371,7 +371,7 @@ const NOTHING_APPLIED: readonly string[] = ['DependencyNotReady', 'ArtifactFaile
  * that of Reconciling with each step of an attempt.
  */
 function firstAttempt(kustomization: Kustomization, starts: readonly EpochMs[]): EpochMs {
-  const ready = readyOf(kustomization as FluxObject);
+  const ready = readyOf(kustomization);
   const last = NOTHING_APPLIED.includes(ready?.reason ?? '')
     ? Number.POSITIVE_INFINITY
     : parseTime(ready?.lastTransitionTime);

@@ -4,7 +4,7 @@ import {
   HEALTHCHECK_KUSTOMIZATION,
   HEALTHCHECK_REQUEUE_INTERVAL,
 } from '../../api/annotations.ts';
-import type { FluxObject, Kustomization } from '../../api/flux.ts';
+import type { Kustomization } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Settings } from '../../api/ports.ts';
 import type { HealthCheck } from '../../api/types.ts';
@@ -143,7 +143,7 @@ export function mayBeOutdated(healthCheck: HealthCheck, isOwn: boolean, now: Epo
  */
 export function isJustReconciling(kustomization: Kustomization | undefined, now: EpochMs): boolean {
   if (!kustomization) return false;
-  const began = conditionsOf(kustomization as FluxObject).find(
+  const began = conditionsOf(kustomization).find(
     ({ type, status, reason }) => type === 'Reconciling' && status === 'True' && reason === 'Progressing',
   );
   const since = now - (parseTime(began?.lastTransitionTime) ?? Number.NEGATIVE_INFINITY);
