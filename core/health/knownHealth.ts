@@ -22,10 +22,6 @@ export interface PresentCheck extends HealthCheck {
   report?: HealthCheck['status'];
 }
 
-function reportOf(check: PresentCheck): NonNullable<HealthCheck['status']> {
-  return ('report' in check ? check.report : check.status) ?? {};
-}
-
 /**
  * The reports of the checks now, for the head of a history; at most `LIMITS.knownHealth` of them, and none that is
  * larger than `LIMITS.knownHealthBytes`.
@@ -34,14 +30,13 @@ function reportOf(check: PresentCheck): NonNullable<HealthCheck['status']> {
 export function knownHealth(checks: readonly PresentCheck[], before: readonly KnownHealth[] = []): KnownHealth[] {
   const errors = new Map(before.map((known) => [checkKey(known), known.lastErrorTime]));
   const reports = checks.slice(0, LIMITS.knownHealth).map((check): KnownHealth => {
-    const { metadata } = check;
-    const status = reportOf(check);
-    const lastErrorTime = status.lastErrorTime ?? errors.get(checkKey(metadata));
+    const { metadata, status: present = {}, report = present } = check;
+    const lastErrorTime = report.lastErrorTime ?? errors.get(checkKey(metadata));
     return {
       name: metadata.name ?? '',
       namespace: metadata.namespace ?? '',
-      ...(status.status && { status: status.status }),
-      ...(status.lastChangeTime && { lastChangeTime: status.lastChangeTime }),
+      ...(report.status && { status: report.status }),
+      ...(report.lastChangeTime && { lastChangeTime: report.lastChangeTime }),
       ...(lastErrorTime && { lastErrorTime }),
     };
   });
@@ -177,7 +172,7 @@ export function cutoffOf(rollout: Rollout): EpochMs | undefined {
 }
 
 /** The times before which reports of health belong to earlier deployments. */
-export interface Cutoffs {
+interface Cutoffs {
   /** The newest cutoff that has passed. */
   reached?: EpochMs;
   /**

@@ -173,15 +173,12 @@ function consentMetadata({
 // Health that is evaluated live.
 
 /**
- * The HealthChecks that the Rollout watches, from live reads; undefined if it watches none. A report may not have
+ * The HealthChecks that the Rollout watches, from live reads; empty if it watches none. A report may not have
  * reached Metacontroller's cache, and a deployment, its apply and the outcome of its bake cannot be undone.
  */
-export async function readChecks(
-  { rollout, problems }: Observed,
-  call: HookCall,
-): Promise<Pick<Observed, 'healthChecks' | 'unconsentingChecks' | 'problems'> | undefined> {
+export async function readChecks({ rollout, problems }: Observed, call: HookCall): Promise<Partial<Observed>> {
   const [rule] = healthCheckRule(rollout);
-  if (!rule) return undefined;
+  if (!rule) return {};
   const labelSelector = toSelectorString(rule.labelSelector);
   const own = await call.cluster.list<HealthCheck>({ ...rule, labelSelector, atMost: LIMITS.watchedHealthChecks + 1 });
   const watched = await watchedChecks(rollout, own, call);
@@ -244,7 +241,7 @@ function withVerdict(healthCheck: HealthCheck, verdict: Verdict, { now }: HookCa
 }
 
 function withStatus(healthCheck: PresentCheck, status: HealthStatus): PresentCheck {
-  return { report: healthCheck.status, ...healthCheck, status };
+  return { report: healthCheck.status ?? {}, ...healthCheck, status };
 }
 
 function evaluateNow(healthCheck: HealthCheck, rollout: Rollout, call: HookCall): Promise<Verdict> {

@@ -36,22 +36,17 @@ import { readChecks, withPresentHealth, withRestingChecks } from './healthReads.
 /**
  * Reads live what shows that a version is applied and healthy: the HealthChecks; for the need `bindings` the
  * FluxBindings; and for `health` the health now, which may differ from the stored reports, and the ImagePolicy.
- * Resolves to undefined if there is nothing to read.
  */
-export async function readProof(
-  observed: Observed,
-  needs: ReadonlySet<Need>,
-  call: HookCall,
-): Promise<Partial<Observed> | undefined> {
+export async function readProof(observed: Observed, needs: ReadonlySet<Need>, call: HookCall): Promise<Observed> {
   const { rollout } = observed;
   const [checks, bindings] = await Promise.all([
     readChecks(observed, call),
-    needs.has('bindings') ? readBindingsAfterApply(rollout, call) : undefined,
+    needs.has('bindings') ? readBindingsAfterApply(rollout, call) : observed.bindings,
   ]);
-  const read = checks || bindings ? { ...checks, ...(bindings && { bindings }) } : undefined;
+  const read = { ...observed, ...checks, bindings };
   if (!needs.has('health')) return read;
   const [healthChecks, imagePolicy] = await Promise.all([
-    withPresentHealth(rollout, (checks ?? observed).healthChecks, call),
+    withPresentHealth(rollout, read.healthChecks, call),
     liveImagePolicy(rollout, call.cluster),
   ]);
   return { ...read, healthChecks, imagePolicy };
