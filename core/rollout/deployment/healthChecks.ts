@@ -4,7 +4,7 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { healthCheckLabels } from '../../health/association.ts';
 import { howToAllow } from '../../health/consent.ts';
-import { goneChecks, hasNewError, isFull, isKnown, isReportedSince } from '../../health/knownHealth.ts';
+import { deployCutoff, goneChecks, hasNewError, isFull, isKnown, isReportedSince } from '../../health/knownHealth.ts';
 import { gracePeriod, KUSTOMIZATION_CLASS } from '../../health/kustomizationCheck.ts';
 import { type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
@@ -79,14 +79,14 @@ function hasFailedInBake(check: HealthCheck, head: HistoryEntry): boolean {
 }
 
 /**
- * The checks that the failed `head` has not broken: those that were unhealthy before its deployment, which began at
- * `since`. The others don't block the next version, because only that one can fix them.
+ * The checks that the failed `head` has not broken: those that were unhealthy before its deployment. The others don't
+ * block the next version, because only that one can fix them.
  */
-export function checksNotBrokenBy(head: HistoryEntry, checks: readonly HealthCheck[], since: EpochMs): HealthCheck[] {
+export function checksNotBrokenBy(head: HistoryEntry, checks: readonly HealthCheck[]): HealthCheck[] {
   const failed = new Set(head.failedHealthChecks?.map(refKey));
   return checks.filter(({ metadata, status }) => {
     if (failed.has(refKey(identityOf({ metadata })))) return false;
-    return (parseTime(status?.lastChangeTime) ?? Number.NEGATIVE_INFINITY) < since;
+    return (parseTime(status?.lastChangeTime) ?? Number.NEGATIVE_INFINITY) < deployCutoff(head);
   });
 }
 

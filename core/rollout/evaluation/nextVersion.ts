@@ -2,7 +2,6 @@
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, VersionInfo } from '../../../api/types.ts';
 import { grantedOnly } from '../../budget/slotRequest.ts';
-import { deployCutoff } from '../../health/knownHealth.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import { parseTime } from '../../kube/time.ts';
 import { imageOfReleases } from '../../policy/imagePolicy.ts';
@@ -203,7 +202,7 @@ function choiceOf(
  */
 function checksForNext({ healthChecks }: Observed, head: HistoryEntry | undefined, config: RolloutConfig) {
   return head?.bakeStatus === 'Failed' && !blocksAfterFailure(head, config)
-    ? checksNotBrokenBy(head, healthChecks, deployCutoff(head))
+    ? checksNotBrokenBy(head, healthChecks)
     : healthChecks;
 }
 
