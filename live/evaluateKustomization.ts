@@ -58,7 +58,7 @@ export async function evaluateKustomization(
   const ref = allowedKustomizationRef(healthCheck, settings);
   if ('problem' in ref) return { health: 'Unhealthy', message: ref.problem };
   const { namespace: home = '' } = healthCheck.metadata;
-  const read = await readKustomization(cluster, ref);
+  const read = await orError(readKustomization(cluster, ref));
   if ('error' in read) return { health: 'Unknown', message: `Kustomization could not be read: ${read.error}` };
   const { kustomization, source } = read;
   if (ref.namespace !== home && !settings.watchWithoutConsent && !(await consents(ref, kustomization, home, call))) {
@@ -69,9 +69,9 @@ export async function evaluateKustomization(
     const what = `kustomizations.kustomize.toolkit.fluxcd.io "${ref.name}" not found`;
     return { health: 'Unhealthy', message: `Kustomization not found: ${what}`, absent: true };
   }
-  const deployers = await readDeployers(cluster, [kustomization, ...(source ? [source] : [])], rollouts);
+  const deployers = await orError(readDeployers(cluster, [kustomization, ...(source ? [source] : [])], rollouts));
   if ('error' in deployers) return { health: 'Unknown', message: `Rollouts could not be read: ${deployers.error}` };
-  const observed = { kustomization, source, rollouts: [...rollouts, ...deployers.rollouts] };
+  const observed = { kustomization, source, rollouts: [...rollouts, ...deployers] };
   const context: HealthContext = {
     now,
     cutoff,
@@ -178,21 +178,18 @@ async function readPods(
 
 const TOO_MANY_KINDS = `not read: the inventory has more than ${LIMITS.inventoryKinds} kinds and namespaces (limit inventoryKinds)`;
 
-/**
- * The Kustomization and its source, each undefined if it doesn't exist; the source also if its kind is unknown.
- * Never rejects.
- */
+/** What was read, or the text of the error. Never rejects. */
+function orError<T>(reading: Promise<T>): Promise<T | { error: string }> {
+  return reading.catch((error) => ({ error: shortErrorText(error) }));
+}
+
+/** The Kustomization and its source, each undefined if it doesn't exist; the source also if its kind is unknown. */
 async function readKustomization(
   cluster: ClusterReader,
   ref: NamespacedName,
-): Promise<{ kustomization?: Kustomization; source?: FluxObject } | { error: string }> {
-  try {
-    const kustomization = await cluster.get<Kustomization>({ ...KUSTOMIZATIONS, ...ref });
-    const source = kustomization && (await readSource(cluster, kustomization));
-    return { kustomization, source };
-  } catch (error) {
-    return { error: shortErrorText(error) };
-  }
+): Promise<{ kustomization?: Kustomization; source?: FluxObject }> {
+  const kustomization = await cluster.get<Kustomization>({ ...KUSTOMIZATIONS, ...ref });
+  return { kustomization, source: kustomization && (await readSource(cluster, kustomization)) };
 }
 
 async function readSource(cluster: ClusterReader, kustomization: Kustomization): Promise<FluxObject | undefined> {
@@ -203,12 +200,12 @@ async function readSource(cluster: ClusterReader, kustomization: Kustomization):
   return cluster.get<FluxObject>({ apiVersion, resource, namespace, name });
 }
 
-/** The Rollouts that have deployed into the objects, by their annotations, except the known ones. Never rejects. */
+/** The Rollouts that have deployed into the objects, by their annotations, except the known ones. */
 async function readDeployers(
   cluster: ClusterReader,
   objects: readonly FluxObject[],
   known: readonly Rollout[],
-): Promise<{ rollouts: Rollout[] } | { error: string }> {
+): Promise<Rollout[]> {
   const uids = new Set(known.map(({ metadata }) => metadata.uid));
   const refs = new Map<string, NamespacedName>();
   for (const { metadata } of objects) {
@@ -216,13 +213,9 @@ async function readDeployers(
       if (!uids.has(uid)) refs.set(uid, { namespace: metadata.namespace ?? '', name });
     }
   }
-  try {
-    const some = [...refs.values()].slice(0, LIMITS.boundRollouts);
-    const found = await inParallel(some, (ref) => cluster.get<Rollout>({ ...ROLLOUTS, ...ref }));
-    return { rollouts: found.filter((rollout) => rollout !== undefined) };
-  } catch (error) {
-    return { error: shortErrorText(error) };
-  }
+  const some = [...refs.values()].slice(0, LIMITS.boundRollouts);
+  const found = await inParallel(some, (ref) => cluster.get<Rollout>({ ...ROLLOUTS, ...ref }));
+  return found.filter((rollout) => rollout !== undefined);
 }
 
 /**
