@@ -16,7 +16,7 @@ import {
 } from '../../core/health/association.ts';
 import { type HealthStatus, resetStatus, statusAfter, type Verdict } from '../../core/health/healthStatus.ts';
 import { jobTemplateOf } from '../../core/health/job/checkJob.ts';
-import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/knownHealth.ts';
+import { cutoffsOf, needsReset } from '../../core/health/knownHealth.ts';
 import {
   allowedKustomizationRef,
   isAtRest,
@@ -90,8 +90,6 @@ async function syncWith(
   const needsLabels = needsNamespaceLabels(own);
   const labels = needsLabels ? await namespaceLabels(namespace, call.cluster) : undefined;
   const concerned = associatedRollouts(own, healthCheck, labels);
-  const cutoffs = cutoffsOf(concerned, call.now);
-  const before = healthCheck.status;
   const watches = (rollout: Rollout) => association(rollout, healthCheck, labels) === 'watched';
 
   const template = jobTemplateOf(healthCheck);
@@ -100,31 +98,31 @@ async function syncWith(
     const { attachments, after, requeueAfterSeconds } = await runJob(healthCheck, template, watching, request, call);
     return { attachments, ...statusWritten(healthCheck, after, requeueAfterSeconds) };
   }
+  const { reached, ahead } = cutoffsOf(concerned, call.now);
+  const untilCutoff = ahead && Math.min(Math.max((ahead - call.now) / 1000, 1), LONGEST_REQUEUE_SECONDS);
+  const answer = ({ after, requeueAfterSeconds }: Evaluated) => {
+    return { attachments: [], ...statusWritten(healthCheck, after, requeueAfterSeconds, untilCutoff) };
+  };
   // The reset is stored before anything is measured or evaluated: a report of the same second could still be about
   // the old version.
   const metricCheck = metricCheckOf(healthCheck);
-  const isOfBefore = metricCheck !== undefined && isMeasuredBefore(before, cutoffs.reached);
+  const isOfBefore = metricCheck !== undefined && isMeasuredBefore(healthCheck.status, reached);
   if (isOfBefore || needsReset(healthCheck, concerned, call.now))
-    return answer(healthCheck, resetStatus(before, call.now), cutoffs, call);
+    return answer({ after: resetStatus(healthCheck.status, call.now) });
   if (metricCheck) {
-    const deployments = { watching: concerned.filter(watches), cutoff: cutoffs.reached };
-    const { after, requeueAfterSeconds } = await measure(healthCheck, metricCheck, deployments, call);
-    return answer(healthCheck, after, cutoffs, call, requeueAfterSeconds);
+    const deployments = { watching: concerned.filter(watches), cutoff: reached };
+    return answer(await measure(healthCheck, metricCheck, deployments, call));
   }
   if (healthCheck.spec?.class !== KUSTOMIZATION_CLASS)
-    return answer(healthCheck, before, cutoffs, call, needsLabels ? NAMESPACE_REQUEUE_SECONDS : undefined);
+    return answer({
+      after: healthCheck.status,
+      requeueAfterSeconds: needsLabels ? NAMESPACE_REQUEUE_SECONDS : undefined,
+    });
 
   const heads = own.filter(watches).flatMap(({ status }) => status?.history?.[0] ?? []);
   const related = relatedKustomization(healthCheck, request, call);
-  const deployments = { rollouts, cutoff: cutoffs.reached };
-  const { after, requeueAfterSeconds } = await evaluate(
-    healthCheck,
-    related,
-    deployments,
-    heads.filter(isUnfinished),
-    call,
-  );
-  return answer(healthCheck, after, cutoffs, call, requeueAfterSeconds);
+  const deployments = { rollouts, cutoff: reached };
+  return answer(await evaluate(healthCheck, related, deployments, heads.filter(isUnfinished), call));
 }
 
 /**
@@ -148,6 +146,12 @@ async function unrelatedWatchers(
   return read.filter((rollout) => rollout !== undefined);
 }
 
+interface Evaluated {
+  after: HealthStatus | undefined;
+  /** When to evaluate the HealthCheck again. */
+  requeueAfterSeconds?: number;
+}
+
 /**
  * The status of a HealthCheck of class kustomization, and when to evaluate it again.
  * A HealthCheck at rest isn't evaluated while Flux reconciles its Kustomization.
@@ -159,7 +163,7 @@ async function evaluate(
   deployments: Omit<KnownDeployments, 'unseen'>,
   unfinished: readonly HistoryEntry[],
   call: HookCall,
-): Promise<{ after: HealthStatus | undefined; requeueAfterSeconds: number }> {
+): Promise<Evaluated> {
   const { status: before } = healthCheck;
   const watched = unfinished.some(hasBakeBegun) ? 'inBake' : unfinished.length > 0 ? 'beforeBake' : 'no';
   const alone = scheduleOf(healthCheck, { watched, isTriggered: related !== undefined });
@@ -215,21 +219,4 @@ function statusWritten(
 ): Pick<DecoratorResponse<HealthStatus>, 'status' | 'resyncAfterSeconds'> {
   const isChanged = after !== undefined && !sameJson(before ?? {}, after);
   return isChanged ? { status: after, ...resyncAfter([CONFLICT_REQUEUE_SECONDS, ...seconds]) } : resyncAfter(seconds);
-}
-
-/**
- * The answer for a HealthCheck without Jobs.
- * @param requeueAfterSeconds when to evaluate it again
- */
-function answer(
-  healthCheck: HealthCheck,
-  after: HealthStatus | undefined,
-  cutoffs: Cutoffs,
-  { now }: HookCall,
-  requeueAfterSeconds?: number,
-): DecoratorResponse<HealthStatus> {
-  const { ahead } = cutoffs;
-  const cutoffIn =
-    ahead === undefined ? undefined : Math.min(Math.max((ahead - now) / 1000, 1), LONGEST_REQUEUE_SECONDS);
-  return { attachments: [], ...statusWritten(healthCheck, after, requeueAfterSeconds, cutoffIn) };
 }
