@@ -36,11 +36,10 @@ import {
 export interface ManagedFieldInputs {
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
-  /**
-   * The source in a Kustomization's `spec.sourceRef`, if it exists in the same namespace; see atomicUpdate.ts.
-   * Unread if the write changes nothing that depends on it: see `needsNoSource`.
-   */
-  source?: FluxObject | 'unread';
+  /** The source in a Kustomization's `spec.sourceRef`, if it exists in the same namespace; see atomicUpdate.ts. */
+  source?: FluxObject;
+  /** Whether the object keeps its annotations about the source, which is not read: see `needsNoSource`. */
+  keepsArtifact?: boolean;
 }
 
 interface ManagedFieldsWrite extends ManagedFieldInputs {
@@ -92,7 +91,7 @@ interface FieldsContext extends ManagedFieldsWrite {
 
 /** The object with the values of its Rollouts' deployments, or the denials of the writer's values. */
 export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcome {
-  const { object: written, old, source } = write;
+  const { object: written, old, source, keepsArtifact } = write;
   const { fields, problems } = managedFieldsOf(written);
   const before = old && managedFieldsOf(old);
   const context = contextOf(write, fields, before?.fields ?? []);
@@ -119,7 +118,7 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
   }
   const carried = deployments.size > 0 ? formatDeployments([...deployments.values()], byGit) : undefined;
   const marked = annotate(writeManagedFields(written, values), DEPLOYED, carried);
-  const object = source === 'unread' ? marked : withArtifact(marked, old, source, context.atomic);
+  const object = keepsArtifact ? marked : withArtifact(marked, old, source, context.atomic);
   return { object, warnings: [...revertTexts, ...warnings], isReverted: revertTexts.length > 0, denials };
 }
 
@@ -161,7 +160,7 @@ function contextOf(
   return {
     ...write,
     fields,
-    atomic: source === 'unread' ? undefined : atomicUpdate(fields, rollouts, source),
+    atomic: atomicUpdate(fields, rollouts, source),
     wasManaged: (field) => managed.has(fieldKey(field)),
     deployments: deploymentsOn(stored),
     byGit: setByGit(stored.metadata.annotations?.[DEPLOYED]),

@@ -37,7 +37,7 @@ export async function readContext(
   const context = { ...gates, closedGatesOfUnbound };
   if (holdsWrite(gates, versions)) return { ...context, rollouts: new Map() };
   const [rollouts, applier] = await Promise.all([readBoundRollouts(versions, call), readApplier(versions, call)]);
-  return { ...context, rollouts, applier, source: await readSource(versions, rollouts, call) };
+  return { ...context, rollouts, applier, ...(await readSource(versions, rollouts, call)) };
 }
 
 /**
@@ -127,13 +127,13 @@ async function readSource(
   { object, old, namespace }: ObjectVersions<FluxObject>,
   rollouts: WriteContext['rollouts'],
   { cluster }: WebhookCall,
-): Promise<WriteContext['source']> {
+): Promise<Pick<WriteContext, 'source' | 'keepsArtifact'>> {
   const ref = object && managedFieldsOf(object).fields.length > 0 ? sourceOf(object) : undefined;
   // Of the sources of a Kustomization, only an OCIRepository has a managed field, and only one in the same namespace
   // counts.
-  if (!object || ref?.kind !== 'OCIRepository' || ref.namespace !== namespace) return undefined;
-  if (old && needsNoSource(object, old, rollouts)) return 'unread';
-  return cluster.get<FluxObject>({ ...resourceOf(KINDS.OCIRepository), namespace, name: ref.name });
+  if (!object || ref?.kind !== 'OCIRepository' || ref.namespace !== namespace) return {};
+  if (old && needsNoSource(object, old, rollouts)) return { keepsArtifact: true };
+  return { source: await cluster.get<FluxObject>({ ...resourceOf(KINDS.OCIRepository), namespace, name: ref.name }) };
 }
 
 /** The Kustomization that applies the object, if this write may end the wait for it. */
