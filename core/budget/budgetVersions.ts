@@ -106,7 +106,7 @@ function entryOf(
   return {
     image,
     version: tag,
-    ...((known?.digest ?? digest) && { digest: known?.digest ?? digest }),
+    digest: (known?.digest ?? digest) || undefined,
     failed,
     ...(failures.length > 0 && { failures: failures.slice(0, MAX_FAILURES) }),
     ...(blocked && { blocked }),

@@ -60,11 +60,11 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
   return {
     status,
     message: messageOf(verdict, status),
-    ...(errorTime && { lastErrorTime: errorTime }),
+    lastErrorTime: errorTime,
     ...(status !== 'Healthy' && wasHealthy && { lastHealthyTime: wasHealthy }),
     ...(status !== 'Healthy' && healthySince && { healthySince }),
     ...(failedAttempts.length > 0 && { failedAttempts }),
-    ...(changeTime && { lastChangeTime: changeTime }),
+    lastChangeTime: changeTime,
     ...steady,
   };
 }

@@ -76,7 +76,7 @@ export function countedFor(rollout: Rollout, check: HealthCheck): HealthCheck {
 
 function pendingCheck(check: HealthCheck, message: string): HealthCheck {
   const { lastChangeTime } = check.status ?? {};
-  return { ...check, status: { status: 'Pending', message, ...(lastChangeTime && { lastChangeTime }) } };
+  return { ...check, status: { status: 'Pending', message, lastChangeTime } };
 }
 
 // The Job template of a HealthCheck of class job, checked as far as possible: Kubernetes must accept the Job, and it

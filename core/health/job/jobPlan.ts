@@ -121,7 +121,7 @@ function statusFor(
 
 /** The Job as a child in the hook's answer. Metacontroller finds it by name, and never updates Jobs. */
 function asChild({ apiVersion, kind, metadata: { name, namespace, labels }, spec }: CheckJob): CheckJob {
-  return { apiVersion, kind, metadata: { name: name!, namespace: namespace!, ...(labels && { labels }) }, spec };
+  return { apiVersion, kind, metadata: { name: name!, namespace: namespace!, labels }, spec };
 }
 
 /** Order of Jobs: newest first. */

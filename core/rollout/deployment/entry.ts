@@ -181,6 +181,6 @@ export function adoptedEntry(
     origin: ['Adopted'],
     triggeredBy: triggeredBy(undefined),
     ...(bake.bakes ? BAKES : RAN),
-    ...(bake.bakes && bake.knownHealth && { knownHealth: bake.knownHealth }),
+    knownHealth: bake.bakes ? bake.knownHealth : undefined,
   };
 }

@@ -104,10 +104,10 @@ export function withProgress(
 function healthAtApply({ knownHealth: before }: HistoryEntry, checks: readonly HealthCheck[]) {
   if (!before) return {};
   const evaluated = new Set(checks.filter(checksRevision).map(({ metadata }) => checkKey(metadata)));
-  const now = knownHealth(checks, before).map(({ lastErrorTime, ...known }) => {
-    if (!evaluated.has(checkKey(known))) return { ...known, ...(lastErrorTime && { lastErrorTime }) };
+  const now = knownHealth(checks, before).map((known) => {
+    if (!evaluated.has(checkKey(known))) return known;
     const first = before.find((each) => checkKey(each) === checkKey(known));
-    return { ...known, ...(first?.lastErrorTime && { lastErrorTime: first.lastErrorTime }) };
+    return { ...known, lastErrorTime: first?.lastErrorTime };
   });
   return { knownHealth: [...now, ...goneChecks({ knownHealth: before }, checks)] };
 }

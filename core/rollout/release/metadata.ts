@@ -73,12 +73,7 @@ export function isBare({ version, revision, created }: VersionInfo): boolean {
 export function withMetadata(entry: VersionInfo, metadata: ReleaseMetadata | undefined): VersionInfo {
   if (!metadata || !isBare(entry)) return entry;
   const { version, revision, created } = metadata;
-  return {
-    ...entry,
-    ...(version !== undefined && { version }),
-    ...(revision !== undefined && { revision }),
-    ...(created !== undefined && { created }),
-  };
+  return { ...entry, version, revision, created };
 }
 
 /** The version as a history entry has it: without the time at which its release was first seen. */
