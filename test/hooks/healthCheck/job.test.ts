@@ -218,7 +218,7 @@ describe('class job', () => {
       job: run,
     });
     const { status } = await sync(before, { rollouts: [rollout({ ...HEAD, id: 8 })] });
-    expect(status).not.toHaveProperty('lastErrorTime');
+    expect(status?.lastErrorTime).toBeUndefined();
     expect(status?.lastChangeTime).toBe(at('12:00:00'));
   });
 
