@@ -22,7 +22,7 @@ import { parseDeployments } from '../managedField/deployment.ts';
 import { readManagedField } from '../managedField/managedFields.ts';
 import type { ObjectGates } from '../objectGates/objectGates.ts';
 import { reportedState } from '../objectGates/objectState.ts';
-import { awaitedApply, currentWait, mayRequestApply, reconcileRequest, resumedAloneAt } from '../suspension/applier.ts';
+import { awaitedApply, currentWait, mayApply, reconcileRequest, resumedAloneAt } from '../suspension/applier.ts';
 import { hasEverReconciled } from '../suspension/bypassGrant.ts';
 import { withGateCondition } from '../suspension/gateConditions.ts';
 import { fitsGates, requestedByRollouts } from '../suspension/suspension.ts';
@@ -76,7 +76,7 @@ export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
   const nextStatus = next ? next.status : stored?.status;
   const state = requestedByRollouts(object, gates, nextStatus, now);
   const deployed = deploymentTrigger(object, nextStatus, now);
-  const requests = waiting.filter((binding) => mayRequestApply(object, targetOfBinding(binding)));
+  const requests = waiting.filter((binding) => mayApply(object, targetOfBinding(binding)));
   const requestedAt = reconcileRequest(object, requests, now);
   const annotations = {
     ...(state !== undefined && { [GATE_STATE]: state }),

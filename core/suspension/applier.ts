@@ -59,13 +59,13 @@ export interface ObjectKey extends NamespacedName {
 }
 
 /**
- * Whether the Kustomization applies the object, by its inventory; undefined while it has none.
+ * Whether the Kustomization may apply the object: by its inventory, or while it has none, by its namespace.
  * Any user may write the labels that name an applier. So an applier of another namespace counts only by its inventory,
  * which only Flux writes.
  */
-export function applies(applier: FluxObject, { namespace, name, apiVersion, kind }: ObjectKey): boolean | undefined {
+export function mayApply(applier: FluxObject, { namespace, name, apiVersion, kind }: ObjectKey): boolean {
   const entries = (applier.status as KustomizationStatus | undefined)?.inventory?.entries;
-  if (!entries) return applier.metadata.namespace === namespace ? undefined : false;
+  if (!entries) return applier.metadata.namespace === namespace;
   const id = [namespace, name, groupOf(apiVersion), kind].join('_');
   return entries.some((entry) => entry.id === id);
 }
@@ -85,7 +85,7 @@ export function applierState(
   if (applier.metadata.deletionTimestamp) return { state: 'Deleting' };
   const progress = applierStateOf(applier, applied, since, now);
   // An apply that is done has updated the inventory. Before that, an object outside the inventory won't be applied.
-  const willApply = progress.state === 'Done' || applies(applier, applied) !== false;
+  const willApply = progress.state === 'Done' || mayApply(applier, applied);
   return willApply ? progress : { state: 'Missing', reason: NOT_LISTED };
 }
 
@@ -159,11 +159,6 @@ export function resumeLabel({ namespace, name }: NamespacedName): string {
  * hook gets the binding of each that requests.
  */
 export const MAX_REQUESTING = 10;
-
-/** Whether an object that waits for this Kustomization may request its apply. */
-export function mayRequestApply(applier: FluxObject | undefined, applied: ObjectKey): boolean {
-  return applier !== undefined && applies(applier, applied) !== false;
-}
 
 /** The applier that the object waits for, and the start of that wait; undefined if it waits for none. */
 export function awaitedApply(object: FluxObject): FluxBindingSpec['awaits'] {

@@ -21,8 +21,8 @@ import { evaluateRecordedGates, type ObjectGates, recordedRefs } from '../../cor
 import {
   awaitedApply,
   MAX_REQUESTING,
+  mayApply,
   mayApplyFluxObjects,
-  mayRequestApply,
   objectKeyOf,
   resumeLabel,
 } from '../../core/suspension/applier.ts';
@@ -105,5 +105,5 @@ async function mayRequestFrom(
     cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier }),
     cluster.list({ ...FLUX_BINDINGS, labelSelector: `${RESUME_LABEL}=${label}`, atMost: MAX_REQUESTING }),
   ]);
-  return requesting.length < MAX_REQUESTING && mayRequestApply(found, objectKeyOf(object));
+  return requesting.length < MAX_REQUESTING && found !== undefined && mayApply(found, objectKeyOf(object));
 }

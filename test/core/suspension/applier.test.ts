@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AWAITS_ARTIFACT, GATE_STATE, RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { formatInstant } from '../../../core/kube/time.ts';
-import { applierOf, applierState, applies, waitEnds } from '../../../core/suspension/applier.ts';
+import { applierOf, applierState, mayApply, waitEnds } from '../../../core/suspension/applier.ts';
 import { kustomization, NOW } from '../admission/objects.ts';
 
 const OPENED = formatInstant(NOW);
@@ -157,10 +157,10 @@ describe('the labels that name an applier are believed', () => {
     ['where its inventory lists the object', named('flux-system', listed), true],
     ['not where it lists others', named('flux-system', ['shop_api_apps_Deployment']), false],
     ['not where it lists others in its own namespace either', named('shop', []), false],
-    ['without an inventory in its own namespace alone: nothing is said yet', named('shop'), undefined],
+    ['without an inventory in its own namespace', named('shop'), true],
     ['without an inventory not in another namespace', named('flux-system'), false],
   ])('%s', (_, found, expected) => {
-    expect(applies(found, APPLIED)).toBe(expected);
+    expect(mayApply(found, APPLIED)).toBe(expected);
   });
 
   it('and an object that is not in its inventory is resumed after two minutes', () => {
