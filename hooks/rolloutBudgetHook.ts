@@ -12,7 +12,6 @@ import { involvedObjectsOf } from '../core/binding/involvedObjects.ts';
 import { planBudget } from '../core/budget/budgetPlan.ts';
 import { isUsed } from '../core/budget/continueRequest.ts';
 import { namespaceSelectorOf, slotLabels } from '../core/budget/selectingBudgets.ts';
-import type { SlotOwner } from '../core/budget/slots.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { objectsOf } from '../core/kube/objectMap.ts';
@@ -83,21 +82,21 @@ function selectedRollouts(budget: Budget, rollouts: readonly Rollout[]): Rollout
 }
 
 /**
- * The owners of slots that the budget does not select, by uid. Owners that Metacontroller's cache lacks are read live:
- * the cache may be behind.
+ * The owners of slots that the budget does not select, by uid; undefined for one that is gone. Owners that
+ * Metacontroller's cache lacks are read live: the cache may be behind.
  */
 async function otherOwners(
   { status }: Budget,
   selected: readonly Rollout[],
   found: readonly Rollout[],
   cluster: ClusterReader,
-): Promise<ReadonlyMap<string, SlotOwner>> {
+): Promise<ReadonlyMap<string, Rollout | undefined>> {
   const known = new Set(selected.map(({ metadata }) => metadata.uid));
   const sent = new Map(found.map((rollout) => [rollout.metadata.uid, rollout]));
   const missing = (status?.slots ?? []).filter(({ uid }) => !known.has(uid));
-  const owner = async ({ uid, namespace, name }: Slot): Promise<SlotOwner> => {
+  const owner = async ({ uid, namespace, name }: Slot): Promise<Rollout | undefined> => {
     const live = sent.get(uid) ?? (await cluster.get<Rollout>({ ...ROLLOUTS, namespace, name }));
-    return live?.metadata.uid === uid ? live : 'gone';
+    return live?.metadata.uid === uid ? live : undefined;
   };
   return new Map(await Promise.all(missing.map(async (slot) => [slot.uid, await owner(slot)] as const)));
 }

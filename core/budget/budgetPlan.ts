@@ -23,7 +23,6 @@ import {
   evaluateSlot,
   revisionOf,
   revokeGrant,
-  type SlotOwner,
   type SlotResult,
   slotWithoutGrant,
   UNUSED_GRANT_MS,
@@ -33,8 +32,8 @@ import { finishedWaves, openWaves, unknownBefore, wavesOf, waveText } from './wa
 interface ObservedRollouts {
   /** The Rollouts that the budget selects, from Metacontroller's cache. */
   rollouts: readonly Rollout[];
-  /** Rollouts that have slots and are no longer selected, by uid. */
-  others: ReadonlyMap<string, SlotOwner>;
+  /** Rollouts that have slots and are no longer selected, by uid; undefined for one that is gone. */
+  others: ReadonlyMap<string, Rollout | undefined>;
 }
 
 interface BudgetPlan {
@@ -124,11 +123,11 @@ function evaluateSlots(
   slotTimeout: number | undefined,
   now: EpochMs,
 ): EvaluatedSlot[] {
-  const byUid = new Map(fleet.map(({ uid, rollout }) => [uid, rollout]));
-  return slots.map((slot) => ({
-    before: slot,
-    result: evaluateSlot(slot, byUid.get(slot.uid) ?? others.get(slot.uid), slotTimeout, now),
-  }));
+  const owners = new Map([...others, ...fleet.map(({ uid, rollout }) => [uid, rollout] as const)]);
+  return slots.map((slot) => {
+    const isRead = owners.has(slot.uid);
+    return { before: slot, result: isRead ? evaluateSlot(slot, owners.get(slot.uid), slotTimeout, now) : { slot } };
+  });
 }
 
 /** The taken slots, and a slot for each Rollout that deploys without a grant. */

@@ -14,9 +14,6 @@ export const UNUSED_GRANT_MS = 600_000;
 /** The time for which a revoked slot stays taken, so that a commit that was already decided is stored by then. */
 export const REVOKED_SLOT_MS = 60_000;
 
-/** The Rollout that has the slot. `gone`: deleted or re-created. undefined: not read. */
-export type SlotOwner = Rollout | 'gone' | undefined;
-
 /** The next state of a slot, or why it is free. */
 export interface SlotResult {
   /** The next state of the slot; absent if it is free. */
@@ -29,11 +26,17 @@ export interface SlotResult {
 
 /**
  * The slot as it should be now.
+ * @param owner the Rollout that has the slot; undefined if it was deleted or re-created
  * @param slotTimeout in milliseconds
  */
-export function evaluateSlot(slot: Slot, owner: SlotOwner, slotTimeout: number | undefined, now: EpochMs): SlotResult {
-  if (owner === 'gone') return { freed: 'Deleted' };
-  if (owner === undefined || revisionOf(owner) < slot.rolloutRevision) return { slot };
+export function evaluateSlot(
+  slot: Slot,
+  owner: Rollout | undefined,
+  slotTimeout: number | undefined,
+  now: EpochMs,
+): SlotResult {
+  if (!owner) return { freed: 'Deleted' };
+  if (revisionOf(owner) < slot.rolloutRevision) return { slot };
   const request = owner.status?.slotRequest?.id;
   if (isUnused(slot) && request === slot.request) return unusedResult(slot, now);
   const [head] = owner.status?.history ?? [];

@@ -57,7 +57,7 @@ export const rollout = (
       }),
     },
   });
-export const plan = (of: Budget, rollouts: Rollout[], now = NOW, others: [string, Rollout | 'gone'][] = []) =>
+export const plan = (of: Budget, rollouts: Rollout[], now = NOW, others: [string, Rollout | undefined][] = []) =>
   planBudget(of, { rollouts, others: new Map(others) }, now);
 export const granted = (status: BudgetStatus) =>
   (status.slots ?? []).filter(({ state }) => state === 'Granted').map(({ name, version }) => `${name} ${version}`);

@@ -97,7 +97,7 @@ describe('slots', () => {
   it('are free when their holder is gone, with an Event; a holder that is no longer selected keeps its own', () => {
     const slot = { ...plan(budget(), [rollout('a', { asks: ['1.0.0'] })]).status.slots![0]!, state: 'Baking' as const };
     const waiting = rollout('b', { asks: ['1.0.0'] });
-    const freed = plan(budget({ maxConcurrent: 1 }, { slots: [slot] }), [waiting], NOW, [['uid-of-a', 'gone']]);
+    const freed = plan(budget({ maxConcurrent: 1 }, { slots: [slot] }), [waiting], NOW, [['uid-of-a', undefined]]);
     expect(granted(freed.status)).toEqual(['b 1.0.0']);
     expect(freed.events).toMatchObject([
       { reason: 'SlotFreed', message: "Rollout 'team-a/a' was deleted: its slot is free" },
@@ -105,5 +105,7 @@ describe('slots', () => {
     const relabelled = rollout('a', { revision: 7, history: ['1.0.0 InProgress'] });
     const kept = plan(budget({ maxConcurrent: 1 }, { slots: [slot] }), [waiting], NOW, [['uid-of-a', relabelled]]);
     expect(kept.status.slots).toEqual([slot]);
+    const unread = plan(budget({ maxConcurrent: 1 }, { slots: [slot] }), [waiting]);
+    expect(unread.status.slots).toEqual([slot]);
   });
 });

@@ -6,7 +6,6 @@ import {
   evaluateSlot,
   REVOKED_SLOT_MS,
   revokeGrant,
-  type SlotOwner,
   type SlotResult,
   UNUSED_GRANT_MS,
 } from '../../../core/budget/slots.ts';
@@ -33,7 +32,7 @@ const earlier = { version: { tag: '1.1.0' }, timestamp: '2026-01-01T00:00:00Z', 
 const used = slot({ state: 'Deploying', rolloutRevision: 8 });
 
 describe('a slot', () => {
-  it.each<[string, Slot, SlotOwner, string | Partial<Slot>]>([
+  it.each<[string, Slot, Rollout | undefined, string | Partial<Slot>]>([
     [
       'is used by a deployment by hand too',
       slot(),
@@ -55,7 +54,7 @@ describe('a slot', () => {
     ],
     ['is free when its deployment had no bake', slot(), owner(8, succeeded), 'Ended'],
     ['is free when its request has gone without a deployment', slot(), owner(8, earlier), 'Declined'],
-    ['is kept where nothing is known of its owner', used, undefined, used],
+    ['is free when its owner is gone', used, undefined, 'Deleted'],
     ['is kept by a status that is older than what was seen of it', used, owner(7, succeeded), used],
   ])('%s', (_, before, sight, expected) => {
     const what = typeof expected === 'string' ? { freed: expected } : { slot: expected };
