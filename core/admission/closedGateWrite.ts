@@ -46,22 +46,16 @@ export function decideBehindClosedGate(write: HeldWrite): ClosedGateOutcome {
   const denied = new FewPaths();
   let isReverted = false;
   const visit = (change: Change) => {
-    const fate = fateOf(change, write, isApply, escapes);
-    if (fate === 'denied') denied.add(change.path);
-    if (fate === 'reverted') isReverted = true;
+    if (isAlwaysFree(change, write)) return;
+    if (isReappliedLater(change, write, isApply)) isReverted = true;
+    // A user may change labels by which no Gate selects the object.
+    else if (escapes || !isLabel(change)) denied.add(change.path);
   };
   const writers = writersOf(object, old);
   governedChanges(object, old, visit, writers);
   compare(['metadata', 'labels'], object.metadata.labels, old.metadata.labels, writers, visit);
   if (denied.count > 0) return { is: 'denied', paths: denied.text };
   return isReverted ? { is: 'reverted', object: withStoredContent(object, old) } : { is: 'passes', object };
-}
-
-function fateOf(change: Change, write: HeldWrite, isApply: boolean, escapes: boolean) {
-  if (isAlwaysFree(change, write)) return 'passes';
-  if (isReappliedLater(change, write.isSync ?? false, isApply)) return 'reverted';
-  // A user may change labels by which no Gate selects the object.
-  return change.path[1] === 'labels' && change.path[0] === 'metadata' && !escapes ? 'passes' : 'denied';
 }
 
 /**
@@ -73,7 +67,7 @@ function fateOf(change: Change, write: HeldWrite, isApply: boolean, escapes: boo
  * | a Git sync | if an apply owns the value | if the sync is an apply |
  * | another one | if it repeats the literal of its last `kubectl apply` | never |
  */
-function isReappliedLater({ value, writers }: Change, isSync: boolean, isApply: boolean): boolean {
+function isReappliedLater({ value, writers }: Change, { isSync = false }: HeldWrite, isApply: boolean): boolean {
   if (value === undefined) return isSync && isApply;
   return isSync ? writers.applied(value) : writers.repeated(value);
 }
@@ -85,6 +79,10 @@ function isAlwaysFree({ path, value }: Change, { user, beginsHold }: HeldWrite):
   if (beginsHold && path[0] === 'spec') return true;
   // A closed Gate suspends the object too. The user's suspension stays after the opening.
   return path.length === 2 && path[0] === 'spec' && path[1] === 'suspend' && value === true;
+}
+
+function isLabel({ path }: Change): boolean {
+  return path[0] === 'metadata' && path[1] === 'labels';
 }
 
 /**
