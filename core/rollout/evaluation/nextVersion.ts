@@ -1,6 +1,6 @@
 /** The versions that could come next on a Rollout, and the one that does. */
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { HealthCheck, HistoryEntry, VersionInfo } from '../../../api/types.ts';
+import type { HealthCheck, VersionInfo } from '../../../api/types.ts';
 import { grantedOnly } from '../../budget/slotRequest.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import { parseTime } from '../../kube/time.ts';
@@ -10,7 +10,7 @@ import { blocksAfterFailure, type Rollback, type RollbackTarget, rollbackOf } fr
 import { releasesAfter, type Withdrawal, type YoungRelease, youngUntil } from '../release/candidates.ts';
 import { evaluateUpstream, type UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { evaluateGatesOfVersion, type VersionGates } from './gatesOfRollout.ts';
-import type { Observed, RolloutConfig, RolloutContext } from './observed.ts';
+import type { RolloutContext } from './observed.ts';
 import {
   evaluateRolloutGates,
   type Rejection,
@@ -84,7 +84,7 @@ export interface NextVersion extends Versions {
 }
 
 export function nextVersion(context: RolloutContext): NextVersion {
-  const { observed, state, config, now } = context;
+  const { config, now } = context;
   const versions = possibleVersions(context);
   const choice = chooseNext(context, versions);
   const { trigger, version } = choice;
@@ -94,14 +94,15 @@ export function nextVersion(context: RolloutContext): NextVersion {
     ...versions,
     choice,
     pendingVersion: version ?? versions.young[0]?.tag,
-    unhealthyChecks: checksForNext(observed, state.history[0], config).filter(isUnhealthy),
+    unhealthyChecks: checksForNext(context).filter(isUnhealthy),
     versionGates,
     requiredApprovals: needsNoApprovals ? [] : versions.approvals,
     requeueAt: [...versionGates.requeueAt, ...requeueTimes(versions, version, now)],
   };
 }
 
-function possibleVersions({ observed, state, config, requests, now }: RolloutContext): Versions {
+function possibleVersions(context: RolloutContext): Versions {
+  const { observed, state, config, requests, now } = context;
   const { rollout, imagePolicy, rolloutGates } = observed;
   const { history, available, rolledBack, barriers, authors } = state;
   const [head] = history;
@@ -126,8 +127,7 @@ function possibleVersions({ observed, state, config, requests, now }: RolloutCon
     rejectedBy: (tag) => rejectedBy(rolloutGates, tag),
     now,
   });
-  const byGates = automaticVersions(rolloutGatesResult, head, config.gateFirstDeployment);
-  const automatic = grantedOnly(byGates, rollout, observed.budgets);
+  const automatic = grantedOnly(automaticVersions(rolloutGatesResult, context), rollout, observed.budgets);
   return {
     candidates,
     young,
@@ -147,10 +147,9 @@ function possibleVersions({ observed, state, config, requests, now }: RolloutCon
  */
 function automaticVersions(
   { eligible, onEveryList }: RolloutGatesResult,
-  head: HistoryEntry | undefined,
-  gateFirstDeployment: boolean,
+  { state, config }: RolloutContext,
 ): VersionInfo[] {
-  const isUngated = head === undefined && !gateFirstDeployment && onEveryList.length === 0;
+  const isUngated = state.history.length === 0 && !config.gateFirstDeployment && onEveryList.length === 0;
   return isUngated ? eligible : onEveryList;
 }
 
@@ -200,7 +199,8 @@ function choiceOf(
  * The HealthChecks that may block the next version.
  * If automation continues after a failure, health that the failed version has broken does not block its successor.
  */
-function checksForNext({ healthChecks }: Observed, head: HistoryEntry | undefined, config: RolloutConfig) {
+function checksForNext({ observed: { healthChecks }, state: { history }, config }: RolloutContext) {
+  const [head] = history;
   return head?.bakeStatus === 'Failed' && !blocksAfterFailure(head, config)
     ? checksNotBrokenBy(head, healthChecks)
     : healthChecks;
