@@ -16,7 +16,7 @@ import {
 } from '../../../api/annotations.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Rollout, VersionInfo } from '../../../api/types.ts';
-import { childOf, withoutEmpty } from '../../kube/json.ts';
+import { childOf } from '../../kube/json.ts';
 import { formatTime } from '../../kube/time.ts';
 import { pinRecordOf } from '../../record/pinAndSchedule.ts';
 import {
@@ -49,7 +49,7 @@ interface NewRequests {
 
 /**
  * The versions that the write of a Rollout requests.
- * @param before undefined for a new Rollout
+ * @param old undefined for a new Rollout
  */
 export function newRequests(rollout: Rollout, old: Rollout | undefined): NewRequests {
   const ifNew = (read: (each: Rollout) => string | undefined) => {
@@ -137,12 +137,10 @@ export function requestsOf(rollout: Rollout, used: ReadonlySet<RequestKey> = new
   const pending = setRequests(rollout).filter(({ key, isHandled }) => !isHandled && !used.has(key));
   const value = (annotation: OneShot) => pending.find((each) => each.annotation === annotation)?.value || undefined;
   return {
-    ...withoutEmpty({
-      bypassGates: value(BYPASS_ROLLOUT_GATES),
-      forceDeploy: value(FORCE_DEPLOY),
-      deployMessage: value(DEPLOY_MESSAGE),
-      deployUser: value(DEPLOY_USER),
-    }),
+    bypassGates: value(BYPASS_ROLLOUT_GATES),
+    forceDeploy: value(FORCE_DEPLOY),
+    deployMessage: value(DEPLOY_MESSAGE),
+    deployUser: value(DEPLOY_USER),
     unblockFailed: value(UNBLOCK_FAILED) === 'true',
     retry: pending.some(({ key }) => key === 'retry'),
     pending: pending.map(({ key }) => key),

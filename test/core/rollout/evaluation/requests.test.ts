@@ -47,8 +47,8 @@ describe('one-shot requests', () => {
   it('are none if they are empty, except retry, which needs no value', () => {
     const empty = requestsOf(rollout({ [FORCE_DEPLOY]: '', [DEPLOY_USER]: '', [UNBLOCK_FAILED]: 'yes', [RETRY]: '' }));
     expect(empty).toMatchObject({ unblockFailed: false, retry: true });
-    expect(empty).not.toHaveProperty('forceDeploy');
-    expect(empty).not.toHaveProperty('deployUser');
+    expect(empty.forceDeploy).toBeUndefined();
+    expect(empty.deployUser).toBeUndefined();
   });
 
   it('are removed with their annotation', () => {
