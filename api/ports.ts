@@ -31,7 +31,7 @@ export interface ClusterReader {
   get<T extends KubeObject<any, any> = KubeObject>(ref: ResourceRef & { name: string }): Promise<T | undefined>;
   /** Rejects if the list takes more memory than the limit `listBytes`. */
   list<T extends KubeObject<any, any> = KubeObject>(
-    /** `atMost`: the limit of the list. A limit of one more than is used shows whether there are more. */
+    /** `atMost`: the most objects in the list. To see whether there are more, request one more than you use. */
     ref: ResourceRef & { labelSelector?: string; fieldSelector?: string; atMost?: number },
   ): Promise<T[]>;
   /** The list up to `atMost` objects and `maxBytes` of JSON, for lists that tenants can make large. */
@@ -47,7 +47,7 @@ export interface ClusterReader {
   pages<T extends KubeObject<any, any> = KubeObject>(
     ref: ResourceRef & { labelSelector?: string; fieldSelector?: string; metadataOnly?: true },
   ): AsyncIterable<T[]>;
-  /** Whether there is such an object, at most a second late: never to decide. False for a kind that is not served. */
+  /** Whether there is such an object. May be a second old: no decision may depend on it. False if it isn't served. */
   hasAny(ref: ResourceRef & { labelSelector?: string }): Promise<boolean>;
   /** Whether the API server serves this resource, from discovery that is at most 30 s old. */
   serves(ref: Pick<ResourceRef, 'apiVersion' | 'resource'>): Promise<boolean>;
@@ -168,7 +168,7 @@ export interface ReleaseLookup {
   image?: string;
   /** The Rollout's namespace, which needs the right to the ImageRepository's credentials. */
   namespace: string;
-  /** Whether a decision waits for it, for seconds only: the delay after a failed lookup then doesn't grow. */
+  /** Whether a decision waits for the metadata: the pause after a failed lookup is then ten seconds and never grows. */
   isUrgent?: boolean;
 }
 
@@ -217,8 +217,8 @@ export interface Metrics extends Counters {
 /** Reads that several callers share. A failure is not cached. */
 export interface SharedReads {
   /**
-   * The key's answer, if its read began at most `maxAgeMs` ago; otherwise a new one.
-   * 0: a read that begins after this call; other such calls that come before it begins share it.
+   * The key's answer, if its read began at most `maxAgeMs` ago; otherwise a new one. With 0, the read begins after this
+   * call. All calls with 0 that come before the read begins share it.
    */
   recent<T>(maxAgeMs: number, key: string, read: () => Promise<T>): Promise<T>;
   /** The result; undefined if it isn't available in time. */
@@ -303,11 +303,11 @@ export interface Route {
   answer(body: unknown, late?: AbortSignal): Promise<unknown>;
   /** The answer to a body that was not read. Without one, or if it resolves to undefined, the request is refused. */
   answerUnread?(body: UnreadBody): unknown;
-  /** Set if the caller admits the write without an answer: after `answerSeconds` it gets that of `answerUnread`. */
+  /** Set if a write without an answer is admitted: after `answerSeconds` the caller gets that of `answerUnread`. */
   failsOpen?: true;
   /** The size limit of a body; absent: the limit of all routes. */
   maxBytes?: number;
-  /** The namespace of a request, of which only so many are answered at a time; absent: any number. */
+  /** The namespace of a request. Set if the requests of one namespace that are answered at a time are limited. */
   namespaceOf?(body: unknown): string;
   /** Set if requests and bytes in flight have their own limit, so that other routes can't use it up. */
   hasOwnLane?: true;

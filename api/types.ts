@@ -31,7 +31,7 @@ export type GateSummary = NonNullable<RolloutStatus['gates']>[number];
 export type FluxBindingSpec = NonNullable<FluxBinding['spec']>;
 export type FluxBindingStatus = NonNullable<FluxBinding['status']>;
 export type ManagedField = NonNullable<FluxBindingSpec['fields']>[number];
-/** The deployment of a Rollout that an object has. */
+/** The deployment of a Rollout that an object carries. */
 export type DeploymentRef = NonNullable<NonNullable<FluxBindingSpec['observed']>['deployed']>[number];
 export type GateStatus = NonNullable<Gate['status']>;
 /** The approvals that a version needs at a RolloutGate or Gate. */
