@@ -1,6 +1,6 @@
 /**
- * The limits of the inputs of one decision, which tenants may write: beyond a limit everything counts as closed, with a
- * sentence that names the limit. docs/reference/limits.md is generated from this table.
+ * Limits of what tenants may write into one decision, and of what we store of it. A decision that needs more than its
+ * limit counts as closed, and its message names the limit. docs/reference/limits.md is generated from this table.
  */
 export const LIMITS = {
   /**
@@ -19,7 +19,7 @@ export const LIMITS = {
    * namespace, and as many with a `namespaceSelector`.
    */
   selectingGates: 1000,
-  /** Bytes of the JSON of either list, with managedFields. */
+  /** Bytes of the JSON of either list of `selectingGates`, with managedFields. */
   selectingGatesBytes: 8_388_608,
   /**
    * Gates listed at once for the hooks of objects that name more than three. If the cluster has more, or more than
@@ -69,11 +69,11 @@ export const LIMITS = {
    * `patternWork`, the policy selects nothing.
    */
   pattern: 256,
-  /** Instructions of such a pattern, with repetitions expanded. */
+  /** Instructions of `filterTags.pattern`, with repetitions expanded. */
   patternSize: 500,
   /**
-   * With `filterTags.extract`: the pattern's instructions, times its groups, of which the whole match is one. At this
-   * limit 1000 of the longest tags take half a second.
+   * With `filterTags.extract`: the instructions of the pattern, times the number of its groups and one for the whole
+   * match. At this limit 1000 of the longest tags take half a second.
    */
   patternWork: 700,
   /** Kinds of one namespace in a Kustomization's inventory. */
@@ -92,7 +92,7 @@ export const LIMITS = {
    * report is new.
    */
   knownHealth: 100,
-  /** Bytes of such a report, with the names of its HealthCheck. A larger one is not recorded. */
+  /** Bytes of one report of `knownHealth`, with the names of its HealthCheck. A larger report is not recorded. */
   knownHealthBytes: 512,
   /** Characters of the JSON of `spec.job.template` of a HealthCheck. */
   jobTemplate: 32_768,
@@ -105,7 +105,7 @@ export const LIMITS = {
    * is dropped, with a Warning. A user name has at most 256 characters.
    */
   approvals: 64,
-  /** Bytes of these approvals, as the API server stores them. */
+  /** Bytes of all approvals of a Gate or RolloutGate, as the API server stores them. */
   approvalBytes: 32_768,
   /** Characters that are stored of a reason; of a longer one the rest is cut, with a Warning. */
   reason: 256,

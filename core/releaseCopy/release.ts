@@ -103,7 +103,7 @@ export const COPY_LIMITS = {
   manifestBytes: 4_194_304,
   /** Manifests of one release, with all referrers. */
   manifests: 500,
-  /** Bytes of these manifests together: they are held in memory, blobs are not. */
+  /** Bytes of all manifests of one release: they are held in memory, blobs are not. */
   manifestsBytes: 33_554_432,
   /** Blobs of one release. */
   blobs: 10_000,

@@ -19,8 +19,8 @@ export const SERVER_LIMITS = {
   requestsAtOnce: 256,
   /**
    * Admission requests of one namespace that are answered at once, without Metacontroller's writes of Flux objects.
-   * Others of the namespace wait, while it has fewer than still fit into `requestsAtOnce`: it has 128 at most. More are
-   * answered with 429.
+   * Others of the namespace wait, as long as it has fewer requests than are free in `requestsAtOnce`, so 128 at most.
+   * More are answered with 429.
    */
   answeredOfNamespace: 16,
   /**
