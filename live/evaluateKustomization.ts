@@ -45,7 +45,7 @@ export interface KnownDeployments {
   rollouts: readonly Rollout[];
   /** The time from which health counts, when the deployment started or was applied; undefined without a deployment. */
   cutoff: EpochMs | undefined;
-  /** The most milliseconds for which no evaluation has seen the check, if it is Healthy. */
+  /** The most milliseconds between two evaluations of the check while it is Healthy. */
   unseen: number;
 }
 
@@ -144,7 +144,7 @@ interface Reader {
   account: UserInfo | undefined;
 }
 
-/** The objects, and for those in trouble the state of their Pods. Never rejects. */
+/** The objects; the health of those in trouble names the state of their Pods. Never rejects. */
 async function withPods(
   objects: readonly ObjectHealth[],
   readerOf: (workload: ObjectHealth) => Reader,
@@ -221,7 +221,7 @@ async function readDeployers(
 /**
  * The objects of the inventory except Secrets, which are always healthy, and which we should need no right to read.
  * Never rejects.
- * @param labelSelector finds most of them
+ * @param labelSelector selects most of the objects
  */
 async function readResources(
   resources: readonly InventoryResource[],
@@ -254,7 +254,10 @@ async function readResources(
   return inInventoryOrder(resources, [...observed.flat(), ...forbidden, ...beyond]);
 }
 
-/** The objects on which theirs depend, without their own. One that can't be read is left out. Never rejects. */
+/**
+ * Objects outside the inventory on which the health of its objects depends, such as the source of a HelmRelease. One
+ * that can't be read is left out. Never rejects.
+ */
 async function readRelated(resources: readonly ObservedResource[], reader: Reader): Promise<AnyObject[]> {
   const known = new Set(resources.map(keyOf));
   const used = resources.flatMap(({ object }) => (object && relatedObjectOf(object)) ?? []);

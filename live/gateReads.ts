@@ -32,7 +32,7 @@ const ALL_GATES = { ...GATES, atMost: LIMITS.listedAllGates, maxBytes: LIMITS.se
 
 /**
  * The existing Gates of these names, at most a second old.
- * @param maxAgeMs a lower age, unless many Gates are named: a tenant can name many Gates on many objects
+ * @param maxAgeMs a lower maximum age. Without effect for many Gates: a tenant can name many on many objects
  */
 export async function recentGates(
   refs: readonly NamespacedName[],
@@ -70,7 +70,7 @@ export async function listSelecting(
   return { gates: lists.flatMap(({ listed }) => listed), isTruncated: lists.some(({ isTruncated }) => isTruncated) };
 }
 
-/** These Gates, with the labels of the Namespace if one selects by them. */
+/** The Gates of `listSelecting`, with the labels of the Namespace if one of them selects by these. */
 export async function readSelectingGates(namespace: string, cluster: ClusterReader): Promise<SelectingGates> {
   const listed = await listSelecting(namespace, cluster);
   return { ...listed, namespaceLabels: await labelsSelectedBy(listed.gates, namespace, cluster) };

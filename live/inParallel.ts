@@ -1,7 +1,7 @@
 /**
- * The number of objects that one call reads concurrently. Calls share the connections to the API server (`connect` in
- * main.ts), and a tenant can make one call read hundreds of objects. A Rollout's call evaluates the same number of
- * HealthChecks concurrently, each with its own reads.
+ * The number of objects that one call of a hook or webhook reads concurrently. Calls share the connections to the API
+ * server (`connect` in main.ts), and a tenant can make one call read hundreds of objects. A Rollout's call evaluates
+ * the same number of HealthChecks concurrently, each with its own reads.
  */
 export const READS_AT_ONCE = 8;
 

@@ -48,7 +48,7 @@ export async function readObjects(names: readonly ObjectName[], cluster: Cluster
  * The result of `keep` for each object of a list, which is read page by page because users can create any number of
  * large objects.
  * @param atMost the most objects
- * @param fits whether the results so far take too much memory
+ * @param fits whether the results so far and this one fit into memory
  */
 export async function listKept<Kept>(
   ref: Parameters<ClusterReader['pages']>[0],

@@ -22,7 +22,7 @@ const FAILED_MAX_AGE_MS = 5000;
 
 /**
  * The objects that may require a Gate, listed once for all Gates: as related objects they would trigger a sync of every
- * Gate at every change of any binding. undefined if the cluster doesn't answer, or they are too large.
+ * Gate at every change of any binding. undefined if the cluster doesn't answer, or the objects are too large.
  * @param isFresh whether the list has to be fresh: for a Gate that has just changed, and for an approval
  */
 export async function readRequiring(
