@@ -1,4 +1,4 @@
-/** Background work, bounded in length and concurrency. Adding to it never fails. */
+/** Background work, bounded in length and concurrency. Adding to it neither waits nor throws. */
 interface BoundedQueue<Item> {
   /** Adds the item; false if the queue is full, and the item dropped. */
   push(item: Item): boolean;

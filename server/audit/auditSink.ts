@@ -22,7 +22,7 @@ interface Sink {
 
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** The 4xx statuses that ask for another attempt. Any other rejects the event or the sender. */
+/** The 4xx statuses after which the sink may take the event later. Any other rejects the event or the sender. */
 const RETRIABLE = new Set([408, 429]);
 
 /** The sink. It uses a changed Secret without a restart. @throws Error with a sentence for files it can't use */

@@ -1,7 +1,7 @@
 /**
  * Compares this machine's clock with the API server's. Gates, schedules and bakes end by the clock: a replica whose
- * clock is ahead opens Gates that are still closed. So such a replica is not ready, and
- * decides nothing but writes of unmarked Flux objects, which an error would admit.
+ * clock is ahead opens Gates that are still closed. So a replica with a wrong clock is not ready, and answers with an
+ * error. It decides only writes of unmarked Flux objects, because the API server admits these after an error.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { SERVER_LIMITS } from '../http/serverLimits.ts';
@@ -16,7 +16,7 @@ const DATE_MS = 1000;
 interface ClockCheckOptions {
   transport: Transport;
   now(): EpochMs;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   monotonic(): number;
   log: Pick<Logger, 'info' | 'error'>;
   metrics: Pick<ServedMetrics, 'clockAhead'>;
@@ -34,7 +34,7 @@ interface ClockCheck {
 }
 
 class ClockError extends Error {
-  // Not 503: of its text the API server quotes nothing in the error of the write.
+  // Not 503: the API server quotes the text of a 500 in the error of the write, but not that of a 503.
   readonly status = 500;
 }
 
@@ -47,7 +47,7 @@ export function createClockCheck({ transport, now, monotonic, log, metrics }: Cl
   const check = async () => {
     const sent = { at: now(), offset: offset() };
     const dated = (at: EpochMs) => {
-      // By the clock as it was when sent: somebody may have set it since.
+      // By the clock as it was at the sending: it may have been set since.
       const received = sent.offset + monotonic();
       checked = { difference: differenceOf(at, sent.at, received), offset: sent.offset };
     };
@@ -59,7 +59,7 @@ export function createClockCheck({ transport, now, monotonic, log, metrics }: Cl
     wasWrong = found !== undefined;
   };
 
-  // With the time by which the clock was set since the check: until the next one, Gates would open too early.
+  // Includes the time by which the clock was set since the check: otherwise Gates would open too early until the next.
   const difference = () => checked.difference + offset() - checked.offset;
   const problem = () => problemOf(difference());
 

@@ -7,7 +7,7 @@ import type { TokenFiles } from '../config.ts';
 import { type FileLog, readIfThere, watchFiles } from '../fileWatch.ts';
 import type { RefusedCaller } from './app.ts';
 
-/** @throws Error when there is no token in the file. */
+/** A function that refuses callers without the hooks' token. @throws Error when there is no token in the file */
 export function requireToken(
   files: TokenFiles,
   log: FileLog,
@@ -52,6 +52,7 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 // A client certificate shows that the webhook's caller is the API server, and the page's caller its proxy.
 
 /**
+ * A function that refuses callers without a valid client certificate.
  * @param names the common names and DNS names that may call; if empty, every name that the CA has signed
  * @param setting the prefix of the settings' names
  */
@@ -78,7 +79,7 @@ export function requireClientCertificate(
   };
 }
 
-/** By connection: `getPeerCertificate` takes longer than all other checks of a review together. */
+/** Common names by connection: `getPeerCertificate` takes longer than all other checks of a review together. */
 const knownNames = new WeakMap<TLSSocket, string[]>();
 
 function commonNames(socket: TLSSocket): string[] {

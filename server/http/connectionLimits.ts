@@ -38,7 +38,7 @@ export function limitConnections(
 
   server.on('connection', (socket: Socket) => {
     const { remoteAddress: address } = socket;
-    // It is closed already.
+    // The connection is closed already.
     if (address === undefined) return void socket.destroy();
     const key = keyOf(socket);
     const connection: Connection = {

@@ -3,6 +3,7 @@
  * others out.
  */
 
+/** One use of the limit: a connection, or an arriving body. */
 export interface Part {
   address: string;
   /** Whether the part may be dropped in favour of another. */

@@ -13,8 +13,8 @@ export function createPlaces({ perKey, atOnce }: { perKey: number; atOnce: numbe
   let all = 0;
   return {
     /**
-     * Takes a place, and waits for it if necessary; false if too many have one or wait. Each key may have as many as
-     * still fit in besides all others, so that the keys of one tenant leave room for another's.
+     * Takes a place, and waits for it if necessary; false if too many requests have a place or wait. A key may have as
+     * many as are still free, half of all at most, so that the keys of one tenant leave room for another's.
      */
     async take(name: string): Promise<boolean> {
       const key = keys.get(name) ?? { taken: 0, waiting: [] };

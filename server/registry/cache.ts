@@ -44,9 +44,9 @@ interface Entry {
   failures: number;
   /** Whether the last answer was an error, which an early retry would get again. */
   refused?: boolean;
-  /** When it may be fetched (again). */
+  /** When the metadata may be fetched (again). */
   dueAt: number;
-  /** The same for an urgent lookup, after a failure. */
+  /** When an urgent lookup may fetch it again, after a failure. */
   urgentAt?: number;
 }
 

@@ -1,4 +1,4 @@
-/** The Secret of an ImageRepository's `certSecretRef`: certificate authorities, and the client certificate. */
+/** Certificate authorities and a client certificate from a Secret, such as that of `certSecretRef`. */
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, rootCertificates } from 'node:tls';
 
@@ -12,7 +12,7 @@ export interface Trust {
   key?: string;
 }
 
-/** From the keys `ca.crt`, `tls.crt` and `tls.key` of a Secret's `data`. */
+/** The trust in the keys `ca.crt`, `tls.crt` and `tls.key` of a Secret's `data`, or why it can't be used. */
 export function trustOf(data: Record<string, string> | undefined): Trust | { problem: string } {
   const text = (key: string) => {
     const value = data?.[key];
