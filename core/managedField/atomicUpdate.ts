@@ -1,8 +1,8 @@
 /**
  * Atomic updates: a tag and variables of one Rollout that must be applied together.
  * One Rollout may set both variables of a Kustomization and the tag of the OCIRepository that it applies. Then the
- * variables follow what the OCIRepository has fetched, and not the Rollout: manifests of one version are never applied
- * with the variable of another. Three parts (ADR 26):
+ * variables follow the version that the OCIRepository has fetched, not the Rollout's: manifests of one version are
+ * never applied with the variable of another. Three parts (ADR 26):
  *
  * - the variables change when the source has fetched the deployment, in one write (setManagedFields.ts);
  * - until then the Kustomization is suspended, so that it does not try the new artifact with the old variables
@@ -62,15 +62,15 @@ export function atomicUpdate(
 }
 
 /**
- * The tag of the artifact that the source has stored (`<tag>@<digest>`): the one with which an object may continue that
- * has had no atomic update yet. Empty if nothing is stored, which allows no artifact.
+ * The tag of the artifact that the source has stored (`<tag>@<digest>`). An object without an earlier atomic update may
+ * continue with that artifact. Empty if nothing is stored: then no artifact may be applied.
  */
 function artifactBefore(source: FluxObject | undefined): string {
   const tag = (source && storedRevision(source))?.split('@', 1)[0] ?? '';
   return tag.length <= MAX_TAG_CHARACTERS ? tag : '';
 }
 
-/** What may keep the source from fetching the deployment for long; undefined if it is about to fetch it. */
+/** The cause that may keep the source from fetching the deployment for long; undefined if it is about to fetch it. */
 function whyStuck(source: FluxObject, head: DeploymentRef): string | undefined {
   const { metadata, spec, status } = source;
   if (metadata.deletionTimestamp) return 'is being deleted';
@@ -88,7 +88,7 @@ function whyStuck(source: FluxObject, head: DeploymentRef): string | undefined {
 /** The prefix of our requests to reconcile; manifests/policies/whole-versions.yaml reads it. */
 const REQUEST_PREFIX = 'rollout-hooks/';
 
-/** The object with our annotations of an atomic update; without them if there is none. */
+/** The object with our annotations of the atomic update; without these annotations if there is no atomic update. */
 export function withArtifact(
   object: FluxObject,
   old: FluxObject | undefined,

@@ -1,7 +1,7 @@
 /**
  * The annotation `rollout.kuberik.com/deployed`: `<rollout>=<id>/<version>/<uid>`, several joined with `,`, sorted by
  * Rollout. The version is percent-encoded, since a hand-written history may contain anything.
- * `/git` follows if Git sets the field (spec.writeBack), so that it stays free when the Rollout is gone.
+ * `/git` follows if Git sets the field (spec.writeBack), so that Git can still set it when the Rollout is gone.
  */
 import { BYPASS_REASON, DEPLOYED, FORCE_DEPLOY } from '../../api/annotations.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -10,7 +10,7 @@ import { isLegalTag, tagWord } from '../kube/tag.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { nameWord, shell, WHY } from '../text/shell.ts';
 
-/** A version and a uid of any length would leave no room for the annotations of a closed Gate. */
+/** One entry. Longer versions and uids would leave no room for the annotations of a closed Gate. */
 const ENTRY = /^([a-z0-9.-]+)=(\d{1,15})\/([^/,]{0,384})\/([A-Za-z0-9-]{1,64})(?:\/git)?$/;
 const BY_GIT = '/git';
 
@@ -40,7 +40,7 @@ export function isSetByGit(rollout: Rollout | undefined): boolean {
 }
 
 /**
- * The deployment with the version that a user or Git has set; undefined if that is no tag, which no Rollout can adopt.
+ * The deployment with the version that a user or Git has set; undefined if that is no tag: no Rollout can adopt it.
  */
 export function withVersion(deployment: DeploymentRef, version: string): DeploymentRef | undefined {
   return isLegalTag(version) ? { ...deployment, version } : undefined;
@@ -60,7 +60,7 @@ export function parseDeployments(text: string | undefined): DeploymentRef[] {
   });
 }
 
-/** The deployment of each Rollout in the annotation of an object; of several for one Rollout, the first. */
+/** The deployment of each Rollout in the annotation of an object; the first if the annotation has several. */
 export function deploymentsOn({ metadata }: Pick<KubeObject, 'metadata'>): Map<string, DeploymentRef> {
   const deployments = parseDeployments(metadata.annotations?.[DEPLOYED]);
   return new Map(deployments.reverse().map((deployment) => [deployment.rollout, deployment]));
@@ -84,7 +84,7 @@ export function deploymentWith(rollout: Rollout, version: string): DeploymentRef
 }
 
 /**
- * The command that deploys this version. Of a pinned Rollout it changes the pin, for which a force-deploy would wait.
+ * The command that deploys this version. It changes the pin of a pinned Rollout: a force-deploy would wait for its end.
  * @param isBypass whether the version shall bypass closed Gates
  */
 export function deployVersionCommand(

@@ -67,7 +67,7 @@ export function rolloutsOfObject(object: Annotated): readonly string[] {
   return [...new Set([...fields.map(({ rollout }) => rollout), ...(tracks === undefined ? [] : [tracks])])];
 }
 
-/** The index of each list: every Rollout of a namespace searches the list of its objects. */
+/** Objects by Rollout, memoized for each list: every Rollout of a namespace searches the same list. */
 const indexByRollout = memoizeByObject((objects: readonly Annotated[]) => groupByEach(objects, rolloutsOfObject));
 
 /** The objects whose annotations bind them to the Rollout of this name. The list must not change afterwards. */
@@ -93,8 +93,8 @@ export function fieldPath(field: ManagedField): string[] {
 /**
  * The Rollouts from which this write unbinds the object: it no longer tracks them, or they no longer manage a field
  * that they managed before.
- * A deletion (`object` is undefined) unbinds it from all of them, because it could be created again without them. So
- * does an owner reference that it gets, with which the garbage collector may delete it.
+ * A deletion (`object` is undefined) unbinds the object from all, because it could be created again without them. So
+ * does a new owner reference, because the garbage collector may then delete the object.
  */
 export function unboundRollouts(object: FluxObject | undefined, old: FluxObject): string[] {
   const stays = object && !gainsOwner(object, old);
@@ -103,7 +103,7 @@ export function unboundRollouts(object: FluxObject | undefined, old: FluxObject)
   return [...new Set(lost.map(({ rollout }) => rollout))];
 }
 
-/** What binds the object to Rollouts: each managed field, and the Rollout that it tracks. */
+/** The ties of the object to Rollouts: one key for each managed field, and one for the Rollout that it tracks. */
 function boundKeysOf(object: FluxObject): { rollout: string; key: string }[] {
   const { fields, tracks } = managedFieldsOf(object);
   const managed = fields.map((field) => ({ rollout: field.rollout, key: fieldKey(field) }));

@@ -123,9 +123,9 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
 }
 
 /**
- * Whether a write can be decided without the object's source. It can if the object has the deployments of its
- * Rollouts, its source had fetched them at that time, and the write changes none of this. While such a source reads a
- * new spec it counts as not fetched, and with it the write would suspend the object.
+ * Whether a write can be decided without the object's source: the object carries the newest deployments of its
+ * Rollouts, its source had fetched them by then, and the write changes none of this. The source is better not read:
+ * while source-controller handles a new spec, it counts as not fetched, and the write would suspend the object.
  */
 export function needsNoSource(object: FluxObject, old: FluxObject, rollouts: ReadonlyMap<string, Rollout>): boolean {
   const deployments = deploymentsOn(old);
@@ -177,8 +177,8 @@ function decideField(field: ManagedField, context: FieldsContext): FieldDecision
   const deployed = deploymentOf(rollout);
   if (!deployed) return keepStored(field, context);
   if (context.atomic?.rollout !== field.rollout) return setDeployed(field, deployed, context);
-  // The version that the source has fetched, or else the version that the object got from the source before. On a new
-  // object no older version runs that could be mixed.
+  // The version that the source has fetched, or else the version that the object got from the source before. A new
+  // object gets the head: it runs no older version that could be mixed with it.
   const target = context.atomic.fetched ?? (context.old ? context.deployments.get(field.rollout) : context.atomic.head);
   return target ? setDeployed(field, target, context) : stayUntilFetched(field, deployed, context);
 }
@@ -215,7 +215,7 @@ function setDeployed(field: ManagedField, deployed: DeploymentRef, context: Fiel
   const cause = `Rollout '${field.rollout}' manages it. To change it, deploy on the Rollout`;
   const stays = `${shortName(field)} stays ${deployed.version}: ${cause}`;
   if (value === deployed.version) return decision;
-  // The old value, or none: the Rollout has deployed this version since, and the writer did not change the field.
+  // The writer did not change the field: the Rollout has deployed this version since.
   if (context.old && value === readManagedField(context.old, field)) return decision;
   if (value === undefined) return wasManaged ? { ...decision, revertText: stays } : decision;
   if (!wasManaged || context.isApply(field)) return { ...decision, revertText: stays };
@@ -235,8 +235,8 @@ function stayUntilFetched(field: ManagedField, deployed: DeploymentRef, context:
 }
 
 /**
- * The decision without a deployment, because the Rollout does not exist or has deployed nothing: only the object's own
- * annotation shows one.
+ * The decision on a field whose Rollout does not exist or has deployed nothing. Only the object's own annotation may
+ * name a deployment.
  */
 function keepStored(field: ManagedField, context: FieldsContext): FieldDecision {
   const value = readManagedField(context.object, field);

@@ -68,7 +68,7 @@ export function namesArtifact(report: string, revision: string): boolean {
 
 /**
  * The digest of the OCI artifact whose chart a HelmRelease runs; undefined if its newest release isn't deployed. A
- * release that Helm made as a remediation has no digest: it is that of the last attempt if that was at the same chart.
+ * release that Helm made as a remediation has no digest. The last attempt's counts then, if it was at the same chart.
  */
 export function releasedDigest({ status }: FluxObject): string | undefined {
   const newest = fieldAt(status, ['history', 0]);
