@@ -125,7 +125,7 @@ export interface Denial {
   reason: DenialReason;
   /** A sentence; without its end if `closed` is set. */
   text: string;
-  /** The closed Gates, which the message names as far as the reader may see them. */
+  /** The closed Gates. The message names those that the reader may read. */
   closed?: ClosedGates;
   /** What to do, beside opening the closed Gates. */
   todo?: Partial<TextWithCommands>;

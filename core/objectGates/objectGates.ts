@@ -33,10 +33,11 @@ import { MAX_GATE_LIST_CHARACTERS } from './objectState.ts';
 
 /** The Gates that were read for one object. */
 export interface GateContext extends RefRules {
-  /** All of them, by `refKey`; a Gate that does not exist is absent. */
+  /** Every Gate that was read, by `refKey`; a Gate that does not exist is absent. */
   gates: ReadonlyMap<string, Gate>;
   /**
-   * Includes all that may select the object: those from lists, or in SELECTED_BY of its stored and its new version.
+   * All Gates that may select the object, and perhaps others: from lists, or from SELECTED_BY of the stored and the new
+   * object.
    */
   selectingGates: SelectingGates;
   now: EpochMs;
@@ -50,18 +51,18 @@ export interface RequiredByObject extends RequiredGates {
 
 /** The Gates of one object, evaluated. */
 export interface ObjectGates extends RequiredByObject {
-  /** Beyond a limit, none. */
+  /** The result for each required Gate; empty beyond a limit. */
   all: GateResult[];
   /** The closed Gates; undefined if there are none. */
   closed: ClosedGates | undefined;
   /**
-   * What suspends the object, as its state names it; empty if nothing does. A problem suspends it too, but allows every
-   * write.
+   * The closures that suspend the object, as its state names them; empty if nothing does. A reference that names no
+   * Gate suspends the object too, but denies no write.
    */
   closures: string[];
 }
 
-/** Stands in a list of closed Gates for references that name no Gate. */
+/** Stands in `closures` for references that name no Gate. */
 const INVALID_REFERENCE = '(invalid)';
 
 /** The Gates that select the object. SELECTED_BY alone proves nothing. */
@@ -85,7 +86,7 @@ export function requiredByObject(
   selectingGates: SelectingGates,
   rules: RefRules,
 ): RequiredByObject {
-  // More than the limit are too many, whichever they are.
+  // One more than the limit is enough to see that they are too many.
   const selecting = gatesSelecting(object, selectingGates, LIMITS.requiredGates + 1);
   return withNamed(object, selecting, selectingGates.isTruncated ?? false, rules);
 }
@@ -97,7 +98,7 @@ function withNamed(
   rules: RefRules,
 ): RequiredByObject {
   const { refs: named, problems, tooMany: namesTooMany } = gatesInAnnotation(object, rules);
-  // The last of two entries counts, in the place of the first.
+  // A Gate that is named and also selects the object is one entry, `selected`, in the place of its name.
   const refs = uniqueRefs([...named, ...selecting.map((ref) => ({ ...ref, selected: true }))]);
   const tooManyGates = namesTooMany || isTruncated || refs.length > LIMITS.requiredGates;
   const limit = tooManyGates ? LIMIT_OF_GATES : managedFieldsOf(object).tooMany ? LIMIT_OF_ROLLOUTS : undefined;
@@ -133,7 +134,7 @@ function evaluateAll(required: RequiredByObject, gates: ReadonlyMap<string, Gate
   return { ...required, all, closed, closures };
 }
 
-/** Whether the write changes labels by which a closed Gate selects the object. */
+/** Whether a closed Gate no longer selects the object with the labels of the write; true if the Gates are too many. */
 export function escapesSelection(object: FluxObject, old: FluxObject, context: GateContext): boolean {
   if (sameJson(object.metadata.labels ?? {}, old.metadata.labels ?? {})) return false;
   const { selectingGates, gates, now } = context;
@@ -143,7 +144,7 @@ export function escapesSelection(object: FluxObject, old: FluxObject, context: G
 }
 
 /**
- * The stored object, with the only changes that a write may make to an object beyond a limit. It may name fewer
+ * The stored object, with the only changes that a write may make to an object beyond a limit: the write may name fewer
  * Rollouts, and drop Gates if all dropped Gates are open.
  */
 export function withShrinkingEdits(object: FluxObject, old: FluxObject, context: GateContext): FluxObject {
@@ -200,7 +201,7 @@ function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
   return tooMany || refs.length > LIMITS.requiredGates ? undefined : refs;
 }
 
-/** The Gates in the two annotations; of an annotation that names too many, none. */
+/** The Gates in the annotations REQUIRED_GATES and SELECTED_BY. One that names too many counts as empty. */
 export function recordedRefs(object: FluxObject, rules: RefRules): NamespacedName[] {
   const { refs: named } = gatesInAnnotation(object, rules);
   return uniqueRefs([...named, ...(gatesInSelectedBy(object) ?? [])]);
@@ -241,7 +242,7 @@ export function selectedByText({ refs, limit }: RequiredGates): string | undefin
   return isTooMany ? LIMIT_OF_GATES : text || undefined;
 }
 
-/** The Gates that the object names against the rules. */
+/** The Gates of other namespaces that the object names although the rules forbid it. */
 export function foreignGates(
   { metadata: { namespace = '', annotations } }: FluxObject,
   rules: RefRules,

@@ -62,7 +62,7 @@ const STATE = /^(open|opening|closed|bypassed|bypassing)(?:: (.*)|@.*)?$/;
 export function readState(object: Pick<KubeObject, 'metadata'> | undefined): ObjectState | undefined {
   const [, is, rest = ''] = STATE.exec(object?.metadata.annotations?.[GATE_STATE] ?? '') ?? [];
   if (is === 'open') return { is };
-  // As `formatState` cuts it. A longer list is a tenant's.
+  // As `formatState` writes it. Only a tenant can have written a longer list.
   if (is === 'closed' && rest.length > MAX_GATE_LIST_CHARACTERS) return { is, gates: [LIMIT_OF_GATES] };
   if (is === 'closed' || is === 'bypassed' || is === 'bypassing') {
     // An older version's trigger has a minute after the list.
@@ -115,7 +115,7 @@ export function currentState(
   return !closures.some(isLimit) && containsAll(stored.gates, closures) ? stored.is : 'closed';
 }
 
-/** The state of an object that its FluxBinding reports. Of a bypass it reports only a deployment's. */
+/** The state of an object according to its FluxBinding, which reports a deployment's bypass, but not a user's. */
 export function reportedState({ gates, bypassing, awaits }: FluxBindingStatus): ObjectState['is'] {
   if (reportedClosed(gates)) return bypassing?.length ? 'bypassing' : 'closed';
   return awaits ? 'opening' : 'open';
