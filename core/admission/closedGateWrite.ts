@@ -35,8 +35,8 @@ type ClosedGateOutcome =
   | { is: 'denied'; paths: string };
 
 /**
- * Whether the write passes, is reverted or is denied. Values that it changes in form only keep their stored form, so
- * that neither spec nor generation changes behind a closed Gate.
+ * Whether the write passes, is reverted or is denied. A value that the write changes in form only keeps its stored
+ * form, so that neither spec nor generation changes behind a closed Gate.
  */
 export function decideBehindClosedGate(write: HeldWrite): ClosedGateOutcome {
   const { old, fieldManager, context } = write;

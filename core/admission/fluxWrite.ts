@@ -67,7 +67,7 @@ export interface FluxWrite {
   /** The stored object; absent on CREATE. */
   old?: FluxObject;
   context: WriteContext;
-  /** What holds the stored object: see `closedGatesOfWrite`. */
+  /** The closed Gates that hold the stored object: see `closedGatesOfWrite`. */
   closed: ClosedGates | undefined;
   user: string;
   /** The manager in the request's options. */
@@ -76,7 +76,7 @@ export interface FluxWrite {
   isSync?: boolean;
   /** Whether the writer is Metacontroller. */
   isByDecorator?: boolean;
-  /** Absent if the writer does not ask to bypass a closed Gate. */
+  /** Absent if the writer requests no bypass. */
   bypass?: Bypass;
   /** Whether a new reason bypasses a Gate: one that holds the object, or one that would stop its deletion. */
   reasonCounts?: boolean;
@@ -113,10 +113,10 @@ export function isOutOfScope(object: FluxObject, old: FluxObject): boolean {
   const changesOther = (['finalizers', 'managedFields', 'generateName'] as const).some(
     (field) => !sameJson(object.metadata[field], old.metadata[field]),
   );
-  // One that runs for a bypassing deployment is not suspended, although it has the annotation.
+  // An object that runs for a bypassing deployment isn't suspended, although it has the annotation SUSPENDED.
   if (isSuspendedByUs(old)) return !sameJson(object.metadata.finalizers, old.metadata.finalizers);
-  // A burst of such writes makes the decorator's suspending write conflict again and again. So the webhook decides them
-  // too, and suspends the object in one of them.
+  // A burst of writes of these other fields makes the decorator's suspending write conflict again and again. So the
+  // webhook decides them too, and suspends the object in one of them.
   return !changesOther || old.metadata.deletionTimestamp !== undefined;
 }
 
@@ -165,7 +165,7 @@ function countOfKeys(entries: Record<string, string> | undefined): number {
   return Object.keys(entries ?? {}).filter((key) => !UNCOUNTED_ON_FLUX_OBJECTS.has(key)).length;
 }
 
-/** The denial of a write that names a Gate of another namespace that the object did not name before. */
+/** The denial of a write that begins to name a Gate of another namespace, although the rules forbid it. */
 export function foreignGateDenial(
   object: FluxObject,
   old: FluxObject | undefined,
@@ -263,8 +263,8 @@ function revertOrDeny(write: FluxWrite & { old: FluxObject; closed: ClosedGates 
 }
 
 /**
- * Whether the write is a decorator's that suspends the object. Only another webhook can change the spec in it, and that
- * is stored, but for managed fields: with a denial the object would stay running.
+ * Whether the write is a decorator's that suspends the object. Only another webhook can change the spec in it. Such a
+ * change is stored, except in managed fields: after a denial the object would go on running.
  */
 function beginsHold({ old, context, isByDecorator }: FluxWrite & { old: FluxObject }): boolean {
   if (!isByDecorator || isSuspendedByUs(old) || old.metadata.deletionTimestamp) return false;

@@ -214,7 +214,7 @@ function isOneBehind({ value, carried, rollout }: FoundField): boolean {
 /** The longest time between the mutating and the validating call of one request. */
 const BETWEEN_CALLS_MS = 10_000;
 
-/** The Rollout has deployed the head, its first or one for an unchanged object, between the two calls. */
+/** The Rollout has deployed the head between the two calls: it is the first deployment, or the object is unchanged. */
 function isBetweenCalls(found: FoundField): boolean {
   const { rollout, isStored, now } = found;
   const committed = parseTime(rollout?.status?.history?.[0]?.timestamp) ?? 0;
