@@ -32,8 +32,8 @@ export interface BypassGrant {
 const hashOf = (closure: string) => `#${shortHash(closure)}`;
 
 /**
- * A function that returns whether a closure is one of these, which may be stored as hashes. Of several limits a grant
- * lists only one: each needs the right for all Gates.
+ * A function that returns whether a closure is one of these, which may be stored as hashes. A grant lists one limit and
+ * covers every limit, because each needs the right on all Gates.
  */
 function isAmong(closures: readonly string[]): (closure: string) => boolean {
   const granted = new Set(closures);
@@ -42,7 +42,7 @@ function isAmong(closures: readonly string[]): (closure: string) => boolean {
   return (closure) => has(closure) || (hasLimit && isLimit(closure));
 }
 
-/** A deployment that is never applied must not keep its objects running forever. */
+/** The longest duration of a bypass: a deployment that is never applied must not keep its objects running forever. */
 const MAX_BYPASS_MS = 3_600_000;
 
 const GRANT = /^(\S{1,128}) \((\d{1,15})\) (\S{1,40}): (.+)$/;
@@ -132,9 +132,9 @@ export function bypassingRollouts(
 }
 
 /**
- * Whether the object bypasses these closures according to its FluxBinding. The FluxBinding may be older than the newest
- * closure, which then counts as not bypassed. The decorator decides from this: it may not relate a Rollout that the
- * annotations have named since.
+ * Whether the object bypasses these closures according to its FluxBinding. A closure that is newer than the FluxBinding
+ * counts as not bypassed. The decorator decides from the FluxBinding, because it may not relate yet a Rollout that the
+ * annotations have just named.
  */
 export function isSeenBypassing(
   object: FluxObject,

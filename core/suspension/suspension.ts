@@ -1,6 +1,6 @@
 /**
- * How a closed Gate suspends its object, and an open one resumes it: in each write the webhook decides, from live
- * Gates, which state is stored and whether the object is suspended. Decorators cause the write: see the second half.
+ * Suspension by closed Gates, and resumption by open ones: in each write the webhook decides, from live Gates, which
+ * state is stored and whether the object is suspended. Decorators cause the write: see the second half.
  * `gate.fluxcd.io/suspended` stores the previous `spec.suspend`, and the opening restores exactly that
  * (docs/reference/writes.md).
  */
@@ -96,7 +96,7 @@ function decideSuspension(
   const open: ObjectState | undefined = gates.all.length > 0 ? { is: 'open' } : undefined;
   const opening = state?.is === 'opening' ? state : { is: 'opening' as const, since: now };
   const wasHeld = state?.is === 'opening' || (state?.is === 'closed' && suspendBefore !== undefined);
-  // The decorator writes `open` on an object without an applier, and would write it in each sync.
+  // Without an applier the state is `open`: if `opening` were stored, the decorator would request `open` every minute.
   if (awaitsArtifact(object)) return untilFetched(write, suspendBefore, wasHeld && applierOf(object) ? opening : open);
   if (suspendBefore === undefined) return { suspend: suspendAsWritten, state: open };
   // Suspended only for its artifact: no Gate held its spec, so no apply has to come first.
@@ -280,8 +280,8 @@ export function fitsGates(object: FluxObject, { closures }: ObjectGates): boolea
 }
 
 /**
- * The annotations for an object whose Gates are too large or too many to be sent to the hook. They hold nothing: the
- * webhook lists the Gates, and counts more than its limit as closed.
+ * The annotations for an object whose Gates are too large or too many to be sent to the hook. They alone hold nothing:
+ * in the write the webhook lists the Gates, and counts more than its limit as closed.
  */
 export function tooManyMarks(now: EpochMs): Hold['annotations'] {
   return { [SELECTED_BY]: LIMIT_OF_GATES, [GATE_STATE]: stateTrigger('closed', now) };
