@@ -39,8 +39,8 @@ export function carries(deployments: readonly DeploymentRef[] | undefined, deplo
  * - a HelmRelease has released the artifact that its source has fetched of the deployment;
  * - a bound OCIRepository has fetched the tag;
  * - a bound Kustomization has applied its source's newest artifact, and if the same Rollout manages that source too,
- *   this artifact is the deployment's. The newest artifact of another source may change before each apply ends, as that
- *   of a Git repository with many commits: then the second artifact that is applied with the deployment proves it.
+ *   this artifact is the deployment's. Another source, such as a Git repository with many commits, may have a newer
+ *   artifact before each apply ends: then the second artifact that is applied with the deployment is the proof.
  */
 export function provesApply(
   { metadata, spec }: FluxBinding,
@@ -92,11 +92,11 @@ export function missingSourceText(
 /**
  * The observation of the object's deployments for its FluxBinding's spec: with the proof from Flux, or without proof if
  * the object is suspended. Each change costs a write and a sync of everything related. So the last observation stays
- * while Flux is applying, and, once the FluxBinding's status has the proof, also after later commits.
+ * while Flux is applying, and, once the FluxBinding's status has the proof, also when Flux applies later revisions.
  */
 export function observedOf(object: FluxObject, binding: FluxBinding | undefined): ObservedDeployments {
   const proof = proofOf(object);
-  // Such an object doesn't show which deployment it carries, so the proof itself names the deployment.
+  // A HelmRelease carries no deployment in an annotation: the released artifact identifies its deployment.
   if (object.kind === TRACKING_KIND) return proof ?? {};
   const carried = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   const deployed = proof ? carried.filter((each) => hasVersion(object, each)) : carried;

@@ -28,7 +28,7 @@ export function bindingName(object: FluxObject): string {
 /**
  * The FluxBinding of the object; undefined for an object that tracks no Rollout, requires no Gate, has no problem, and
  * waits for no applier.
- * @param mayRequest whether it may request an apply of its applier
+ * @param mayRequest whether the object may request an apply of its applier
  */
 export function makeBinding(
   object: FluxObject,
@@ -156,7 +156,7 @@ export function gatesOfReport({ gates = [] }: Report): GateEntry[] {
   return gates.map(({ gate, ...entry }) => ({ ...entry, name: gate }));
 }
 
-/** The newest deployment of the Rollout; undefined if it has deployed nothing, or does not exist. */
+/** The newest deployment of the Rollout in the report; undefined if it has deployed nothing, or does not exist. */
 export function headOf({ rollouts = [] }: Report, name: string): DeploymentRef | undefined {
   const { rollout, id, version, uid } = rollouts.find((each) => each.rollout === name) ?? {};
   return rollout === undefined || id === undefined || version === undefined || uid === undefined

@@ -90,8 +90,8 @@ function sourceEntry({ artifact, awaits, stuck }: AtomicUpdate): NonNullable<Flu
 }
 
 /**
- * The deployments that the object should have. While a Gate is closed, or if the Rollout has no deployment, the object
- * keeps the one it has.
+ * The deployments that the object should carry. While a Gate is closed, or if the Rollout has no deployment, the object
+ * keeps the deployment that it carries.
  */
 function desiredDeployments(
   spec: FluxBindingSpec,

@@ -47,13 +47,13 @@ interface BoundObject {
   object: FluxObject;
   /** One of the Rollouts that the object is bound to. */
   rollout: Rollout;
-  /** The object's FluxBinding; undefined if it is that of an earlier object of this name. */
+  /** The object's FluxBinding; undefined without one, or if it belongs to an earlier object of this name. */
   binding: FluxBinding | undefined;
 }
 
 /**
- * The objects that are bound to these Rollouts, without those that are being deleted. Each object is there once: it may
- * be bound to many of them.
+ * The objects that are bound to these Rollouts, without those that are being deleted. Each object is listed once, even
+ * if it is bound to several of the Rollouts.
  */
 function boundObjects(
   rollouts: readonly Rollout[],
@@ -103,7 +103,7 @@ export function completeBindings(
   return withStored(bindings, boundObjects(rollouts, objects, bindings));
 }
 
-/** The same bindings, with the Gates that the objects require now: the stored ones may be missing or old. */
+/** The bindings of `completeBindings`, with the Gates that the objects require now: stored Gates may be out of date. */
 export function currentBindings(
   rollouts: readonly Rollout[],
   objects: readonly FluxObject[],

@@ -1,5 +1,5 @@
 /**
- * What the decorator `flux` writes for one object: its FluxBinding with the report, the annotations that trigger the
+ * The writes of the decorator `flux` for one object: its FluxBinding with the report, the annotations that trigger the
  * webhook, and the condition about its Gates.
  */
 import {
@@ -177,7 +177,7 @@ function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Repo
  */
 const REPORT_DELAY_MS = 15_000;
 
-/** When a report that changes is due; undefined if it is due now. */
+/** The time at which a changed report is due; undefined if it is due now. */
 function reportDue(report: Report, { rollouts, gates }: ReportInputs, now: EpochMs): EpochMs | undefined {
   const deployed = [...rollouts.values()].map(({ status }) => parseTime(status?.history?.[0]?.timestamp) ?? 0);
   const changed = gatesOfReport(report).map((gate) => statusChangedAt(gates.get(refKey(gate)), gate.opened, now));
@@ -189,7 +189,8 @@ function reportDue(report: Report, { rollouts, gates }: ReportInputs, now: Epoch
 
 /**
  * The value of the annotation DEPLOYED to write; undefined if nothing is to be written. The write only triggers the
- * webhook, which computes the value itself. If only the field is wrong, the value gets the present minute.
+ * webhook, which computes the value itself. If the annotation is right and only the field is wrong, the value gets the
+ * present minute.
  * @param status of the FluxBinding. `deployed` has the newest deployment of each Rollout that the object tracks, in the
  *   form of the annotation; `fields` has the state of each managed field
  */
@@ -243,7 +244,7 @@ function isNewer(wanted: DeploymentRef, carried: readonly DeploymentRef[]): bool
   return wanted.id > have.id || (wanted.id === have.id && wanted.version !== have.version);
 }
 
-/** Whether the object has the annotation without the value: a client wrote it while the webhook was down. */
+/** Whether the field lacks the version in the annotation: a client wrote the field while the webhook was down. */
 function hasDrifted(object: FluxObject, field: ManagedFieldState, carried: readonly DeploymentRef[]): boolean {
   const deployment = carried.find(({ rollout }) => rollout === field.rollout);
   return deployment !== undefined && readManagedField(object, field) !== deployment.version;
