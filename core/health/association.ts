@@ -16,8 +16,8 @@ export function healthCheckLabels(selector: HealthCheckSelector | undefined): La
 }
 
 /**
- * How the Rollout is associated with the HealthCheck. `watched`: its selector finds the HealthCheck. `implied`: it has
- * no selector, and the HealthCheck is in its namespace. A selector that does not compile finds nothing.
+ * The association of the Rollout with the HealthCheck. `watched`: the Rollout's selector finds the HealthCheck.
+ * `implied`: it has no selector, and the HealthCheck is in its namespace. A selector that does not compile finds none.
  */
 export function association(
   rollout: Rollout,

@@ -9,7 +9,7 @@ import type { InventoryResource } from './objects/inventory.ts';
 /** The number of objects of a kind in a namespace from which one list costs less than a get for each. */
 export const LIST_FROM_OBJECTS = 8;
 
-/** How the objects of one kind in one namespace are read. */
+/** The read of the objects of one kind in one namespace. */
 export interface Read {
   apiVersion: string;
   kind: string;

@@ -179,8 +179,8 @@ function verdictOf(
     const isAttempting = verdict.health === 'Pending' && verdict.isAttempting === true;
     const isApplying = isAttempting || failedAttempt !== undefined;
     const reached = isApplying ? unhealthy.filter((each) => !isUnchanged(each, own, cutoff)) : unhealthy;
-    // The failure is an older version's: Flux has not taken its first step for this one. After health with this version
-    // it never is, whatever commits Flux has yet to apply: with `wait: true` it may not come to apply any.
+    // The failure is an older version's if Flux has not begun with this one. After health with this version no failure
+    // is an older version's, whatever commits wait: with `wait: true` Flux may never get to apply them.
     const isOfBefore = reached.every((each) => (each.failedAt ?? now) < failuresOf(each, own, cutoff));
     const isOld = cutoff !== undefined && healthyUntil === undefined && isOfBefore;
     if (isOld) return { health: 'Pending', message: `${verdict.message}. Before: ${message}`, waitsForEvent };
@@ -189,7 +189,7 @@ function verdictOf(
   if (pending.length > 0) {
     const resources = `Pending resources: ${listLines(pending.map(healthLine))}`;
     const message = withErrors(failedAttempt ? `${verdict.message}. ${resources}` : resources);
-    // Only Flux's work is awaited, there as here.
+    // Only Flux's work is awaited, on these objects and on the Kustomization itself.
     const isQuiet = missing.length + errors.length === 0 && pending.every(({ work }) => work !== undefined);
     const isRepeated = pending.every(({ work }) => work === 'repeats');
     const isHealthy = verdict.health === 'Healthy';

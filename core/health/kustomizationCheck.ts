@@ -30,7 +30,7 @@ export function allowedKustomizationRef(
   return problem ? { problem } : ref;
 }
 
-/** Why the reference is forbidden where references to other namespaces are; undefined if it isn't. */
+/** Why the reference names another namespace, which the caller's settings forbid; undefined if it doesn't. */
 export function forbiddenProblem({ namespace, name }: NamespacedName, { metadata }: HealthCheck): string | undefined {
   if (namespace === metadata.namespace) return undefined;
   return `Kustomization '${namespace}/${name}' is in another namespace, which this installation forbids`;
@@ -69,13 +69,13 @@ export function gracePeriod(healthCheck: HealthCheck): number {
 
 const REST_INTERVAL_MS = 600_000;
 
-/** What the time of a check's next evaluation depends on, besides its status. */
+/** The inputs of the time of a check's next evaluation, besides its status. */
 export interface Schedule {
   /** Milliseconds between two evaluations of a check that isn't at rest. */
   interval: number;
-  /** False for a check that is never at rest: its annotation has an interval, or Rollouts may bake on it unseen. */
+  /** Whether the check may rest. Not if its annotation has an interval, or Rollouts may bake on it unseen. */
   mayRest: boolean;
-  /** The deployments that watch the check: one bakes, or waits for its bake. */
+  /** Whether a deployment that watches the check bakes, or waits for its bake. */
   watched: 'inBake' | 'beforeBake' | 'no';
   /** Whether a change of the Kustomization triggers a sync. */
   isTriggered: boolean;

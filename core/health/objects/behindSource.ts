@@ -47,8 +47,8 @@ function versionSourceOf(object: AnyObject): InventoryResource | undefined {
 
 /**
  * Another object that the object's health depends on, and that is read if the inventory lacks it: the primary of a
- * Canary, or a source if that is an OCIRepository. Other sources count only in the inventory, which has then set their
- * version: one for all of Git changes with each commit.
+ * Canary, or a source if that is an OCIRepository. Other sources count only if the inventory has them, and so sets
+ * their version: a GitRepository that many objects share changes with each commit.
  */
 export function relatedObjectOf(object: AnyObject): InventoryResource | undefined {
   const target = isKind(object, CANARY) ? refAt(object, 'targetRef') : undefined;

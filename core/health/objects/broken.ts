@@ -19,9 +19,9 @@ export function keepsPods({ apiVersion, kind }: Pick<AnyObject, 'apiVersion' | '
 
 interface Broken {
   failedAt: EpochMs;
-  /** When all its Pods were ready. */
+  /** The last time at which all its Pods were ready. */
   seenComplete: EpochMs;
-  /** Since when it is not complete, for messages. */
+  /** The time of the failure as text for messages: `since 2026-03-01T12:00:00Z`, `at its progress deadline`. */
   since: string;
 }
 
@@ -62,7 +62,7 @@ export function countedFailure(
   return deadline <= now ? deadline : failedAt;
 }
 
-/** The progress that a workload owes that is not complete. */
+/** The overdue progress of a workload that is not complete. */
 export interface Unfinished {
   /** The last change of its spec. */
   changed: EpochMs;
@@ -73,8 +73,8 @@ export interface Unfinished {
 }
 
 /**
- * The progress that a workload in progress owes for a deployment, once its deadline is over. Kubernetes reports the
- * deadline of a Deployment only, and not even that if all its Pods were ready for a moment.
+ * The overdue progress of a workload that a deployment has left incomplete; undefined before its deadline. Kubernetes
+ * reports the deadline of a Deployment only, and not even that if all its Pods were ready for a moment.
  */
 export function unfinishedWorkload(object: AnyObject, { now, cutoff }: HealthContext): Unfinished | undefined {
   if (cutoff === undefined || !keepsPods(object)) return undefined;

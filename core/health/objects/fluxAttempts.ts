@@ -18,8 +18,9 @@ import type { FirstFailures, HealthContext } from './healthContext.ts';
 // (DependencyNotReady, ArtifactFailed, PruneFailed and future ones) only show that the version is not applied yet.
 // Source: the reasons in the APIs of kustomize-controller (v1) and helm-controller (v2).
 
-/** The failure that kustomize-controller never has in its history, and those that it has. */
+/** The failure that kustomize-controller doesn't record in its history. */
 export const BUILD_FAILED = 'BuildFailed';
+/** The failures that it records. */
 const IN_HISTORY: readonly string[] = ['ReconciliationFailed', 'HealthCheckFailed'];
 const SUCCEEDED = 'ReconciliationSucceeded';
 /** Failures of helm-controller that leave no release behind if the chart could not even be rendered or sent. */
@@ -114,8 +115,8 @@ export function hasVersionInSpec(kustomization: AnyObject, source: AnyObject | u
 }
 
 /**
- * The starts of attempts since the deployment at the deployed version, according to the history. Those at the spec
- * before had another version, as while a Gate held the deployment.
+ * The starts of attempts since the deployment at the deployed version, according to the history. Attempts at the spec
+ * before had another version, for example while a Gate held the deployment.
  */
 export function attemptsSince(
   kustomization: AnyObject,
@@ -152,8 +153,8 @@ export function succeededAt(object: AnyObject): EpochMs | undefined {
 }
 
 /**
- * What Flux does with a Kustomization if it works on it, and its last attempt has not failed: it `applies` something
- * new, or `repeats` what it has applied. undefined otherwise.
+ * Flux's present work on a Kustomization whose last attempt has not failed: Flux `applies` something new, or `repeats`
+ * what it has applied. undefined if it does neither.
  */
 export function workOf(object: AnyObject): 'applies' | 'repeats' | undefined {
   const ready = readyOf(object);
@@ -277,7 +278,7 @@ export interface LastAttempt {
 /** The most objects of which a HealthCheck stores the first failed attempt. */
 const MAX_STORED = 20;
 
-/** The first failures now, and the objects at which Flux has failed again, at least the grace period after them. */
+/** The first failures now, and the objects with another failure, at least the grace period after the first one. */
 export function failedAttempts(
   attempts: readonly LastAttempt[],
   { firstFailures, gracePeriod }: Pick<HealthContext, 'firstFailures' | 'gracePeriod'>,

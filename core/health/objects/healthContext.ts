@@ -14,7 +14,7 @@ export interface HealthContext {
    * The time until which everything was healthy since the deployment: now, if it still is; undefined if it never was.
    */
   healthyUntil: EpochMs | undefined;
-  /** Those that were stored since the last reset. */
+  /** The first failures that were stored since the last reset. */
   firstFailures: FirstFailures;
   /**
    * The last time at which everything certainly was healthy: a later change may have ended the health. Evaluations that

@@ -116,7 +116,7 @@ function crashDeadline(
 /** Whether the Pod certainly has the workload's present spec: one of a version before says nothing about this one. */
 function hasPresentSpec(pod: Pod, workload: AnyObject | undefined, changed: EpochMs): boolean {
   const status = (field: string) => fieldAt(workload, ['status', field]);
-  // Of StatefulSets, which also replace Pods by those of the version before.
+  // Only StatefulSets have a revision. They also replace lost Pods with Pods of the version before.
   const revision = status('updateRevision');
   if (revision !== undefined) return pod.metadata.labels?.['controller-revision-hash'] === revision;
   const updated = status('updatedNumberScheduled') ?? status('updatedReplicas');
@@ -220,7 +220,7 @@ function causeOfContainer(container: unknown): string | undefined {
   return causes.length > 0 ? causes.join(', ') : undefined;
 }
 
-/** How the container has ended; undefined if it has not, or has succeeded. */
+/** The end of the container, as text; undefined if it has not ended, or has succeeded. */
 function endOf(container: unknown, state: 'state' | 'lastState'): string | undefined {
   const exitCode = numberAt(container, [state, 'terminated', 'exitCode']);
   if (exitCode === undefined || exitCode === 0) return undefined;

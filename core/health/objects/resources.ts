@@ -34,7 +34,7 @@ interface Health {
   work?: 'applies' | 'repeats';
   /** When it was last seen complete, if it failed only by having too few Pods since. */
   seenComplete?: EpochMs;
-  /** The progress that it owes, if it is a workload whose deadline is over. A Pod that crashes makes it unhealthy. */
+  /** The overdue progress, if it is a workload whose deadline is over. A Pod that crashes makes it unhealthy. */
   unfinished?: Unfinished;
 }
 
