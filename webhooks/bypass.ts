@@ -23,7 +23,7 @@ import { boundedLine } from '../core/text/oneLine.ts';
 import { inParallel } from '../live/inParallel.ts';
 import { type AdmissionDecision, allowed, deny, namespaceOf } from './response.ts';
 
-/** An object beyond a limit may be held by any Gate. */
+/** Stands for all Gates: any of them may hold an object beyond a limit. */
 const ALL_GATES: NamespacedName = { namespace: '', name: '' };
 
 /**
@@ -116,7 +116,7 @@ export async function recordBypass(
   return { bypass: message };
 }
 
-/** What the cluster shows once the write is stored; undefined if the write records no bypass by its user. */
+/** The fact that the cluster shows once the write is stored; undefined if the write records no bypass by its user. */
 async function bypassFact(
   regarding: AnyObject,
   { operation, namespace, oldObject, userInfo }: AdmissionRequest,

@@ -42,7 +42,7 @@ export const validateHealthCheck: AdmissionHandler = async (request, { settings 
   return denied('not_permitted', `${titleOf(healthCheck)}: ${problem}`);
 };
 
-/** Why a reference that is valid otherwise is not allowed to name another namespace; undefined if it doesn't. */
+/** Why a valid reference is forbidden: it names another namespace. undefined for any other reference. */
 function forbiddenReference(check: HealthCheck): string | undefined {
   const ref = kustomizationRef(check);
   return 'problem' in ref ? undefined : forbiddenProblem(ref, check);

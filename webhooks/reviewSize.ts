@@ -1,4 +1,4 @@
-/** How large a review may be, and the objects of our kinds in it. */
+/** Limits of the sizes of a review, and of the objects of our kinds in it. */
 import type { AdmissionRequest } from '../api/admission.ts';
 import { BYPASS_REASON } from '../api/annotations.ts';
 import type { AnyObject } from '../api/kubernetes.ts';

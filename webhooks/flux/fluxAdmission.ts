@@ -1,6 +1,6 @@
 /**
- * Admission of Flux objects: answers what core/admission decides, from the state that writeContext.ts reads
- * (fluxWrite.ts), and after the other webhooks (validate.ts).
+ * Admission of Flux objects. The mutating webhook decides with core/admission/fluxWrite.ts. The validating webhook,
+ * after all other webhooks, decides with core/admission/validate.ts. Both read the cluster's state by writeContext.ts.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { FluxObject, SourceRef } from '../../api/flux.ts';
@@ -74,7 +74,7 @@ async function reviewedWrite(
   return { object, old, context, closed, user, isByDecorator: user === call.settings.metacontrollerUser, bypass };
 }
 
-/** Whether the write is in the version that Flux stores. In another one it may drop fields that neither object has. */
+/** Whether the write is in the API version that is stored. In another one, both objects may lack fields of that one. */
 function isInStoredVersion({ kind: { group, kind, version } }: AdmissionRequest): boolean {
   const governed = governedKindOf(group, kind);
   return governed === undefined || KINDS[governed].versions[0] === version;
@@ -169,7 +169,7 @@ async function heldSourceWarning(sync: FluxObject, { cluster }: WebhookCall): Pr
   ];
 }
 
-/** Checks that no other webhook has changed what `mutateFlux` had decided: they have had their turn. */
+/** Checks that no other mutating webhook has changed the decision of `mutateFlux`: all of them have run by now. */
 export async function validateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const versions = versionsOf<FluxObject>(request);
   const { object, old: stored } = versions;
@@ -183,7 +183,7 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
   return denial ? deny(denial, request, call) : allowed();
 }
 
-/** Denies the deletion while a closed Gate holds the object, unless the user gave a reason before. */
+/** Denies the deletion while a closed Gate holds the object, unless the user has just given a reason to bypass it. */
 async function validateDelete(
   versions: ObjectVersions<FluxObject>,
   old: FluxObject,

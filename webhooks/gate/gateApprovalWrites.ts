@@ -126,8 +126,8 @@ const MAX_LIST_MS = 2500;
 type RequiringRead = { rollouts: Rollout[] } | { problem: string };
 
 /**
- * All Rollouts that require the Gate. Those of other namespaces come from
- * the list that all Gates share, because any tenant may approve on a Gate again and again.
+ * All Rollouts that require the Gate. Those of other namespaces come from the list that all Gates share, because any
+ * tenant may approve on a Gate again and again.
  */
 async function readAllRequiring(gate: Gate, version: string, call: WebhookCall): Promise<RequiringRead> {
   const { namespace: home } = identityOf(gate);

@@ -28,7 +28,7 @@ interface RolloutBypass {
   counts: boolean;
   warnings: string[];
   audit?: Record<string, string>;
-  /** A user who lacks the right for one of the closed Gates bypasses none. */
+  /** Why the write is denied. A user who lacks the right on one of the closed Gates bypasses none. */
   denial?: Denial;
 }
 
@@ -88,9 +88,9 @@ const NOTHING_WAITS =
 const NO_REASON = `${BYPASS_FOR} has no effect without a new ${BYPASS_REASON} in the same write`;
 
 /**
- * The stored grant. It stays as long as its reason does, and from the start of its deployment until this is applied:
- * Flux removes kubectl's annotations from a Rollout that comes from Git. A grant in the write itself doesn't
- * count.
+ * The stored grant. It stays as long as its reason does. While its deployment is rolling out it stays without its
+ * reason too, because Flux removes kubectl's annotations from a Rollout that comes from Git. A grant in the write
+ * itself doesn't count.
  */
 function keptGrant(rollout: Rollout, old: Rollout | undefined): string | undefined {
   const annotations = old?.metadata.annotations;
@@ -126,7 +126,7 @@ async function newerSourceWarning(
   const resource = source && sourceResource(source);
   if (!source || !resource || !target) return undefined;
   const { apiVersion, kind, ...named } = source;
-  // A hint must not stop an emergency.
+  // If a read fails, the Warning is left out: it must not stop a bypass.
   const read = (ref: ResourceRef & { name: string }) => cluster.get<FluxObject>(ref).catch(() => undefined);
   const [object, sync] = await Promise.all([
     read({ apiVersion, resource, ...named }),
