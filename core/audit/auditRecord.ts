@@ -21,7 +21,7 @@ export type AuditAction =
   | 'Deleted';
 
 /**
- * `History`: status.history of a Rollout. `Object`: what the webhook recorded on an object.
+ * `History`: status.history of a Rollout. `Object`: a record of the webhook in an object's annotations or status.
  * `Event`: a Kubernetes Event. `AuditLog`: the API server's.
  */
 export type AuditSource = 'History' | 'Object' | 'Event' | 'AuditLog';

@@ -60,7 +60,7 @@ export function outcomeOf({ rollout, byVersion }: Member, version: ImageVersion)
     case 'Succeeded':
       return rollout.status?.rolledBackReleases?.includes(version.tag) ? 'failed' : 'done';
     case 'Failed':
-    // Only after a retry, so after a failure: see `reported`.
+    // A cancelled deployment is in `reported` only if it was retried, so after a failure.
     case 'Cancelled':
       return 'failed';
     case 'Deploying':

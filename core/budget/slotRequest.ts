@@ -20,7 +20,7 @@ import { type Budgets, budgetKey, budgetTitle, kindOf } from './selectingBudgets
 export const MAX_OFFERED_VERSIONS = 20;
 /** The time for which a Rollout keeps one budget's slot while another budget grants none. */
 const SLOT_KEPT_MS = 60_000;
-/** The time for which it then requests no slot. */
+/** The time for which a Rollout requests no slot after it has given its slots back. */
 const REQUEST_PAUSE_MS = 30_000;
 /** The interval of evaluations: no event shows that a budget was deleted, or no longer selects the Rollout. */
 const REQUEUE_MS = 60_000;

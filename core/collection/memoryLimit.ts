@@ -3,7 +3,7 @@
 /** The memory of an entry of a map or list, besides the text of key and value. */
 const ENTRY_BYTES = 32;
 
-/** The limit of the objects of one list, and of those that a hook keeps of several. */
+/** The most memory of the objects of one list, or of the objects that a hook keeps from several lists. */
 export const LIST_BYTES = 32 * 1024 * 1024;
 
 /** A function that returns for each value whether all values so far take less memory than the limit, by an estimate. */

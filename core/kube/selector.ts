@@ -47,7 +47,7 @@ export function compileSelector(selector: LabelSelector = EVERYTHING): Matcher {
   return matcherOfSelector(selector);
 }
 
-/** Keys of a selector that are all checked. With more, only those that labels have or need are. */
+/** The most keys of a selector that are all checked. With more, only the object's own and the required keys are. */
 const FEW_KEYS = 512;
 
 /** A matcher whose cost doesn't grow with both the labels and the conditions: tenants write both. */

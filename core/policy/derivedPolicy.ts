@@ -16,7 +16,7 @@ const apiVersion = apiVersionOf(KINDS.ImagePolicy);
 const MAX_NAME = 253;
 /** Fields of the source policy that decide on the digest in `latestRef`. */
 const COPIED_FIELDS = ['digestReflectionPolicy', 'interval'] as const;
-/** Characters of such a field. */
+/** Characters of a copied field. */
 const MAX_FIELD = 64;
 
 /** The name of the derived ImagePolicy; undefined if the Rollout itself sets the fields of its objects. */

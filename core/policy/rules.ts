@@ -45,7 +45,7 @@ function compileRules(policy: ImagePolicy | undefined): PolicyRules {
     return { rejection: () => rejection, rank: () => undefined };
   }
   const rule = ruleOf(kind);
-  // compileExtract keeps the tags of two Rollouts: syncs of more that share a pattern would replace each other's.
+  // compileExtract memoizes the tags of two Rollouts. If more share a pattern, they evict each other's entries.
   const extracted = memoize(extract);
   const value = memoize((tag: string) => {
     const text = extracted(tag);

@@ -23,7 +23,7 @@ const PARTS = new RegExp(`^v?(${NUMBER})(?:\\.(${NUMBER}))?(?:\\.(${NUMBER}))?(-
 interface Comparator {
   /** Bounds that a version must all meet. */
   bounds: readonly Bound[];
-  /** Whether the version must not meet them instead. */
+  /** Set if a version matches when it does not meet all bounds. */
   not?: boolean;
   /** A version with another prerelease passes `!=1.2.x`. */
   exceptPrerelease?: string;

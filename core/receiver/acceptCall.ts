@@ -28,7 +28,7 @@ interface VerifiedCall {
   /** Hashes that identify the call. */
   hashes: string[];
   body: Uint8Array;
-  /** The verified caller, who precedes the reason; undefined if a shared secret is all that is known. */
+  /** The verified caller, stored before the reason; undefined if the caller is known only to have the shared secret. */
   by?: string;
 }
 
@@ -59,7 +59,7 @@ export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDe
     [REASON_KEYS[action]]: reason || null,
     [USED_CALLS]: formatUsedCalls([...used, { at: now, hashes }]),
   };
-  // The version of an earlier opening must not make this one an opening for that version.
+  // Removes the version of an earlier opening: with it, this request would open the Gate for that version alone.
   if (action === 'open') annotations[OPEN_FOR] = version ?? null;
   return { status: 200, annotations };
 }

@@ -226,7 +226,7 @@ interface Copy {
 
 export type CopyProgress = { state: 'Copying' | 'Failed'; message: string } | { state: 'Copied'; copy: Copy };
 
-/** Users who may write Pods may write a message of any length. */
+/** Characters of a Pod's message: users who may write Pods can make it any length. */
 const MAX_MESSAGE_CHARACTERS = 1024;
 
 /**

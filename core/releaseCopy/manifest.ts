@@ -49,7 +49,7 @@ export function isDigest(value: unknown): value is string {
 
 /**
  * The contents of a manifest.
- * @param contentType the media type in the registry's answer; the manifest's own comes first, by the specification
+ * @param contentType the media type in the registry's answer; by the specification, the manifest's own has priority
  * @throws CopyFailure Invalid
  */
 export function contentsOf(text: string, contentType: string, name: string): Contents {
@@ -148,7 +148,7 @@ export function cosignTags(digest: string): string[] {
 
 /**
  * Whether an attachment of cosign has all layers of another one, so that its tag can move without a loss. cosign adds a
- * signature or an attestation as a layer, whose annotations have it, and moves the tag. False for other manifests.
+ * layer for each signature or attestation, and moves the tag. False for other manifests.
  */
 export function hasLayersOf(text: string, other: string): boolean {
   const [layers, others] = [layerKeys(text), layerKeys(other)];

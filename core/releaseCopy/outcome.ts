@@ -1,4 +1,4 @@
-/** The outcomes of a copy. By the exit code, its Job decides whether another attempt could end differently. */
+/** The outcomes of a copy. By the exit code, the copy's Job decides whether another attempt could end differently. */
 
 /** The outcomes and their exit codes; codes from 128 are signals. */
 export const COPY_OUTCOMES = {
@@ -18,7 +18,7 @@ export const COPY_OUTCOMES = {
   Invalid: 6,
   /** The target's quota is used up. */
   Full: 7,
-  /** A registry did not answer in time or with success, even when asked again, or has lost what was pushed. */
+  /** A registry did not answer in time or with success, even after retries, or has lost what was pushed. */
   Unavailable: 8,
   Interrupted: 143,
 } as const;
