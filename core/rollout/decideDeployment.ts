@@ -106,7 +106,7 @@ function adopt(context: RolloutContext): DeploymentDecision {
   return commit({ ...context, state: adopted }, [deploymentEvent(head, 'Normal', 'DeploymentAdopted', message)]);
 }
 
-/** The wait for slots. Without budgets there is none yet: they are read only in the live reads before a commit. */
+/** The wait for slots; undefined while budgets are unread: only the live reads before a commit read them. */
 function slotWaitFor(context: RolloutContext, next: NextChoice, evaluation: Evaluation): SlotWait | undefined {
   const { rollout, budgets } = context.observed;
   if (!budgets || !isAutomatic(next)) return undefined;

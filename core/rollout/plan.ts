@@ -41,8 +41,8 @@ export interface Plan {
   /** The status to store, `revision` included. */
   status: RolloutStatus;
   /**
-   * What has to be read live before the plan is carried out. A plan without needs is safe from cached data, because the
-   * next sync corrects it.
+   * The live reads that have to come before the plan is carried out. A plan without needs is safe from cached data,
+   * because the next sync corrects it.
    * - blockers, everything that may block a version: the plan has a new history head, or begins the copy for which a
    *   deployment waits
    * - bindings: the head counts as applied from now on, ends, or is retried, even if the plan commits a new head: later
@@ -50,7 +50,7 @@ export interface Plan {
    * - health, the HealthChecks and the ImagePolicy: the bake begins or ends
    */
   needs: ReadonlySet<Need>;
-  /** The plan would deploy, but no budget has granted a slot. */
+  /** Whether the plan would deploy, but no budget has granted a slot. */
   waitsForBudget: boolean;
   requeueAfterSeconds?: number;
   events: NewEvent[];

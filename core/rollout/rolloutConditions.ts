@@ -158,7 +158,7 @@ function progressCondition({ observed, config, state, now }: RolloutContext): Ne
   return trueCondition(PROGRESSING, reason, `Version ${head.version.tag} ${text}${held}${limit}`);
 }
 
-/** What a bake watches that waits for nothing but time. */
+/** The text about the HealthChecks of a bake that waits only for time. */
 function watchesText({ bindings, healthChecks }: Observed, isRecovery: boolean): string {
   if (healthChecks.length > 0) {
     return isRecovery
@@ -190,7 +190,7 @@ function deadlineText({ deployTimeout }: BakeConfig, deadline: EpochMs | undefin
   return deadline === undefined ? '' : `. The deployment fails at ${formatTime(deadline)} (spec.deployTimeout)`;
 }
 
-/** @param gone those of them that were watched and are not any more */
+/** @param gone the checks that are no longer watched */
 function checkNames(checks: readonly FailedCheck[], gone: readonly Partial<NamespacedName>[]): string {
   const isGone = new Set(gone.map(checkKey));
   const names = checks.map((check) => {

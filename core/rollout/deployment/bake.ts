@@ -54,15 +54,15 @@ interface BakeStep {
 
 interface Progress extends BakeStep {
   /**
-   * What has to be read live before the step is carried out. `bindings`: the deployment becomes applied, its bake
-   * starts without bound objects, or it ends or begins anew. `health`: the bake begins or ends.
+   * The live reads that have to come before the step is carried out. `bindings`: the deployment becomes applied, its
+   * bake starts without bound objects, or it ends or begins anew. `health`: the bake begins or ends.
    */
   needs: ('bindings' | 'health')[];
 }
 
 /**
  * The progress of the newest deployment: the proof that it is applied, and its bake.
- * The Go controller's dashboard sets a deployment back to Deploying, and leaves the start of its bake: a retry.
+ * A deployment that is Deploying and has a bake start counts as a retry: the Go controller's dashboard writes that.
  * @param mayBake false while the Rollout's spec has problems
  */
 export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake: boolean, now: EpochMs): Progress {
@@ -145,7 +145,7 @@ const REPORTED_WITHIN_MS = 60_000;
 /**
  * The head, with a later deadline if the deadline passed in an outage of the hooks, Metacontroller or the API server.
  * The hooks that report about objects and health have not run either. The write of the status triggers them.
- * A deployTimeout that is set once it is over looks the same, and gets the same time.
+ * A deployTimeout that is already over when a user sets it looks like an outage, and gets the same grace.
  */
 function withGrace(head: HistoryEntry, { config, recovery }: BakeContext, now: EpochMs): HistoryEntry {
   const deadline = config.kuberikCompat ? undefined : failsAt(head, config, recovery);

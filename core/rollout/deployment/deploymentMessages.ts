@@ -5,7 +5,7 @@ import { parseTime } from '../../kube/time.ts';
 import { hasNoBake } from './history.ts';
 
 export const NO_BAKE = 'No bake time configured, deployment completed immediately.';
-// Without a bake, if nothing is bound, and if something is: before and after Flux has applied it.
+// Messages without a bake: with no bound object; with bound objects, before and after Flux has applied the version.
 export const NOTHING_BOUND = 'No bake time configured and no object is bound, deployment completed immediately.';
 export const WAITING_TO_BE_APPLIED = 'Waiting for Flux to apply it to every bound object (no bake time configured).';
 export const APPLIED = 'No bake time configured, deployment completed once Flux had applied it to every bound object.';
@@ -16,7 +16,7 @@ export const WAITING_FOR_HEALTH = 'Waiting for health checks to become healthy b
 export const HELD = 'a Gate is closed, or an object is still suspended after its opening';
 /** Replaces WAITING_FOR_HEALTH while a closed Gate, or the suspension that it left behind, holds the deployment. */
 export const HELD_BY_GATE = `Held: ${HELD}. The bake starts once the version is applied and healthy.`;
-/** Replaces WAITING_TO_BE_APPLIED then. */
+/** Replaces WAITING_TO_BE_APPLIED while a closed Gate, or the suspension that it left behind, holds the deployment. */
 export const HELD_BY_GATE_WITHOUT_BAKE = `Held: ${HELD}.`;
 export const BAKE_STARTED = 'Bake started, monitoring for errors.';
 export const BAKE_TIME_PASSED = 'Bake time completed successfully (no errors within bake time).';
@@ -41,7 +41,7 @@ export function replacedMessage(by: string): string {
 /** The beginning of the text that dashboards write when a user marks a deployment successful. */
 export const MARKED_SUCCESSFUL = 'Deployment manually marked as successful by user';
 
-/** How the version of a deployment was chosen: InitialVersion ran before there was a Rollout. */
+/** The choice of a deployment's version. InitialVersion: it ran before there was a Rollout. */
 export type Trigger = 'Automatic' | 'Manual' | 'Rollback' | 'InitialVersion';
 
 type Origin = NonNullable<HistoryEntry['origin']>;

@@ -67,12 +67,12 @@ export function isUnhealthy({ status }: HealthCheck): boolean {
   return status?.status === 'Unhealthy';
 }
 
-/** Whether the check is Unhealthy and is known. One that was created or selected since may have been so before. */
+/** Whether the check is Unhealthy and was watched when the bake began: a newer check may have failed before it. */
 function hasFailedInBake(check: HealthCheck, head: HistoryEntry): boolean {
   const started = parseTime(head.bakeStartTime);
   if (started === undefined || !isUnhealthy(check)) return false;
   if (isKnown(check, head)) return true;
-  // Others may have been watched too if the deployment records no more of them: then times count.
+  // A full record leaves out checks that were watched too: for those, times count.
   const created = parseTime(check.metadata.creationTimestamp) ?? 0;
   const changed = parseTime(check.status?.lastChangeTime) ?? 0;
   return isFull(head) && created <= started && changed >= started;
@@ -112,9 +112,9 @@ export function notReady(checks: readonly HealthCheck[], head: HistoryEntry, hom
 }
 
 /**
- * The time at which all checks of class kustomization that became Healthy again during the bake will have been so for
- * their grace period; undefined if there are none. Pods in a crash loop are ready for a moment after each restart. Flux
- * applies a commit without a change of health: a bake would never end in a repository with a commit each minute.
+ * The time at which all checks of class kustomization that became Healthy again during the bake will have been Healthy
+ * for their grace period; undefined if there are none. Pods in a crash loop are ready for a moment after each restart.
+ * Flux applies a commit without a change of health: a bake would never end in a repository with a commit each minute.
  */
 export function steadyFrom(checks: readonly HealthCheck[], { bakeStartTime }: HistoryEntry): EpochMs | undefined {
   const started = parseTime(bakeStartTime) ?? Number.POSITIVE_INFINITY;

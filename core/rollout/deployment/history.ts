@@ -57,7 +57,7 @@ interface ImageInputs {
   available: readonly VersionInfo[];
 }
 
-/** Why the version may be another image now than that of `target`, its deployment; undefined if nothing shows that. */
+/** Why the tag may now name another image than in `target`, the version's deployment; undefined if nothing shows it. */
 export function imageChange(target: HistoryEntry, { history, image, available }: ImageInputs): ImageChange | undefined {
   const { tag, digest } = target.version;
   const other = imageOf(target, history);
@@ -94,7 +94,7 @@ function imageOf(target: HistoryEntry, history: readonly HistoryEntry[]): string
   return history.slice(0, history.indexOf(target) + 1).findLast(({ image }) => image !== undefined)?.image;
 }
 
-// Deployments without bake settings: they end once Flux has applied them, and the next version doesn't wait for it.
+// Deployments without bake settings: they end once Flux has applied them, and the next version doesn't wait for that.
 
 /** Whether new deployments of the Rollout bake. */
 export function bakes({ spec }: Pick<Rollout, 'spec'>): boolean {

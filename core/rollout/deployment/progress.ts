@@ -32,8 +32,8 @@ export function unapplied(head: HistoryEntry, bound: readonly FluxBinding[], rol
 }
 
 /**
- * The state of the bound object for the Rollout's newest deployment. One that bypasses the Gates doesn't wait, even
- * before its FluxBindings report the bypass.
+ * The state of the bound object for the Rollout's newest deployment. A deployment that bypasses the Gates doesn't wait,
+ * even before its FluxBindings report the bypass.
  */
 function boundState({ status = {} }: FluxBinding, rollout: Rollout, now: EpochMs): ObjectState['is'] {
   const state = reportedState(status);
@@ -61,7 +61,7 @@ export function gatesThatHold(
   return unionOfClosed(behind.map(({ status }) => reportedClosed(status?.gates)));
 }
 
-/** The objects of which one that is held delays the deployment. */
+/** The objects that delay the deployment if one of them is held. */
 function delayingObjects(head: HistoryEntry, bound: readonly FluxBinding[], rollout: Rollout): readonly FluxBinding[] {
   const awaited = unapplied(head, bound, rollout);
   // Once all have applied it, a suspended object may keep a HealthCheck Pending.

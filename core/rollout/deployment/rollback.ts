@@ -27,7 +27,7 @@ export interface RollbackTarget {
 export type Rollback =
   | RollbackTarget
   | { is: 'refused'; reason: string; message: string }
-  /** It may be possible until then. Nothing else is deployed automatically before. */
+  /** The rollback may become possible until `until`. Automation deploys nothing else before that. */
   | { is: 'undecided'; reason: string; message: string; until: EpochMs };
 
 interface RollbackInputs {
@@ -71,7 +71,7 @@ export function rollbackOf(inputs: RollbackInputs): Rollback | undefined {
     const message = `The rollback from ${head.rolledBackFrom} to ${from} has failed too: deploy another version manually, or retry this one`;
     return { is: 'refused', reason: 'RollbackFailed', message };
   }
-  // The failed version is not among them.
+  // The failed version is not among the succeeded ones.
   const [target] = succeededDeployments(history);
   if (!target) {
     const text = 'the history has no other version whose last deployment succeeded';
@@ -99,7 +99,8 @@ function refusalOf(head: HistoryEntry, target: HistoryEntry, inputs: RollbackInp
   const from = head.version.tag;
   const to = target.version;
   const since = history.slice(0, history.indexOf(target));
-  // A later release has the changes of a barrier that was skipped. One whose place is unknown may be such a barrier.
+  // A release includes the changes of every earlier one, even of a barrier that was never deployed. A barrier whose
+  // place is unknown may be such a one.
   const isNotCrossed = (tag: string) => tag === to.tag || isNewer(to.tag, tag) || isNewer(tag, from);
   const marked = [...(config.barrier === undefined ? [] : [config.barrier]), ...barriers];
   const deployed = since.find(({ version }) => marked.includes(version.tag))?.version.tag;

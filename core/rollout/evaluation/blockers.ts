@@ -35,7 +35,7 @@ type BlockerInputs = NextVersion & RolloutContext;
 
 /** A blocker, with its words for the sentence of its kind in core/rollout/waits.ts. Only the blocker is stored. */
 export interface FoundBlocker extends Blocker {
-  /** Absent if no such sentence has it: Ready, RolledBack or Pinned reports it. */
+  /** Absent if the blocker is in no such sentence: Ready, RolledBack or Pinned reports it. */
   text?: string;
   commands?: readonly CommandLine[];
 }
@@ -60,7 +60,7 @@ export function findBlockers(next: NextVersion, context: RolloutContext): FoundB
   return FINDERS.flatMap((find) => find(inputs));
 }
 
-/** Whether one of them blocks `version`. One without a version blocks every version. */
+/** Whether one of the blockers blocks `version`. A blocker without a version blocks every version. */
 export function isBlockedBy(blockers: readonly Blocker[], version: string): boolean {
   return blockers.some((each) => each.version === undefined || each.version === version);
 }

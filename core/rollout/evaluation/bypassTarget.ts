@@ -1,7 +1,7 @@
 /**
  * The deployment for which a write may bypass Gates: that of the version that the write names, and no other.
- * If the write names none, it is the version that automation would deploy. To bypass Gates for a version that another
- * user requested, the write has to name it.
+ * If the write names no version, automation's next version counts. To bypass Gates for a version that another user
+ * requested, the write has to name it.
  */
 import { BYPASS_FOR } from '../../../api/annotations.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
@@ -80,8 +80,8 @@ function waitingDeployment(rollout: Rollout): GrantedDeployment | undefined {
 }
 
 /**
- * The newest deployment, if a Gate has closed while it is rolling out. One without a bake may have Succeeded at once:
- * it rolls out as long as a bound object has not applied it.
+ * The newest deployment, if a Gate has closed while it is rolling out. A deployment without a bake may have Succeeded
+ * at once: it rolls out as long as a bound object has not applied it.
  */
 function deploymentUnderWay(rollout: Rollout, bound: readonly FluxBinding[]): GrantedDeployment | undefined {
   const [head] = rollout.status?.history ?? [];

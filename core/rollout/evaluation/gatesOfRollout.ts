@@ -1,7 +1,7 @@
 /**
  * The Gates that a Rollout requires for its deployments: those that it names in `spec.gates`, those that select it, and
- * those of the objects bound to it. Which of them block a version, who opened the others, and which of them a write may
- * drop.
+ * those of the objects bound to it. Also which of these Gates block a version, which requests opened the others, and
+ * which ones a write may drop.
  */
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Rollout, RolloutStatus } from '../../../api/types.ts';
@@ -30,7 +30,7 @@ function ownGates(rollout: Rollout, { gates, namespaceLabels }: SelectingGates, 
   return [...gatesNamedBy(rollout, rules), ...selecting.map(identityOf)];
 }
 
-/** What the objects bound to these Rollouts require. */
+/** The Gates that the objects bound to these Rollouts require. */
 export function requiredByBound(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): RequiredGates {
   const bound = new Set(rollouts.flatMap((rollout) => bindingsOfRollout(rollout, bindings)));
   return unionOf([...bound].map(({ spec }) => requiredByBinding(spec)));
@@ -70,8 +70,8 @@ interface VersionContext {
 
 /**
  * Evaluates the Gates that a deployment of the version requires.
- * An opening for one version counts at Gates that the Rollout itself requires. Such an opening doesn't count at a Gate
- * that a bound object requires: for the object that Gate is closed, so the object couldn't take the version.
+ * An opening for one version counts only at Gates that no bound object requires. For a bound object such a Gate stays
+ * closed, so the object couldn't take the version.
  */
 export function evaluateGatesOfVersion(
   { observed, state, now }: VersionContext,

@@ -23,7 +23,7 @@ import { expiries, type RolloutGateApprovals, rolloutGateApprovals } from './ver
 /** The version that comes next, and how it was chosen. */
 export type Choice =
   | NextChoice
-  /** It waits for RolloutGates, upstream Rollouts, a budget, or the decision about a rollback. */
+  /** A version that waits for RolloutGates, upstream Rollouts, a budget, or the decision about a rollback. */
   | { trigger: 'Automatic'; is: 'waiting'; version: string }
   /** The requested version can't be deployed. `rejectedBy`: the RolloutGate that rejects it. */
   | { trigger: 'Manual' | 'InitialVersion'; is: 'impossible'; version: string; problem: string; rejectedBy?: string }
@@ -45,7 +45,7 @@ export function isAutomatic({ trigger }: Choice): boolean {
   return trigger === 'Automatic';
 }
 
-/** The versions that could come next, newest first, and what lets them through. */
+/** The versions that could come next, newest first, and the results that let them through. */
 interface Versions {
   candidates: VersionInfo[];
   /** Releases that are not old enough to be deployed yet. */
@@ -77,8 +77,8 @@ export interface NextVersion extends Versions {
    */
   requiredApprovals: readonly RolloutGateApprovals[];
   /**
-   * The times at which this changes without a write. A Gate opens or closes, an approval expires, a release is old
-   * enough, or an upstream Rollout has had a version for long enough.
+   * The times at which the evaluation changes without a write. A Gate opens or closes, an approval expires, a release
+   * is old enough, or an upstream Rollout has had a version for long enough.
    */
   requeueAt: EpochMs[];
 }
@@ -143,7 +143,8 @@ function possibleVersions(context: RolloutContext): Versions {
 
 /**
  * The versions that lists, upstream Rollouts and approvals allow, newest first; a RolloutGate that is not passing is a
- * blocker instead. A first deployment ignores the lists, unless they all allow a candidate: then they choose it.
+ * blocker instead. Without gateFirstDeployment, a first deployment ignores the lists, unless they all allow a
+ * candidate: then they choose it.
  */
 function automaticVersions(
   { eligible, onEveryList }: RolloutGatesResult,

@@ -16,10 +16,10 @@ export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 export interface RolloutGatesResult {
   /** Candidates that every upstream Rollout allows and that have their approvals, newest first. */
   eligible: VersionInfo[];
-  /** The eligible ones that every list allows. A RolloutGate that isn't passing blocks, and removes no version here. */
+  /** The eligible versions that every list allows. A RolloutGate that isn't passing blocks, and removes none here. */
   onEveryList: VersionInfo[];
   passing: boolean;
-  /** The version for which they don't count. */
+  /** The version for which RolloutGates don't count: a request bypasses them. */
   bypassed?: string;
 }
 

@@ -76,8 +76,8 @@ interface SetRequest {
   /** Absent for a request that no webhook has seen. */
   record: RecordedRequest | undefined;
   /**
-   * The uid of the admission request that made it. One without a record that has taken effect keeps the id by which it
-   * has: an earlier commit recorded it in another form, and it must not act again.
+   * The uid of the admission request that made it. A request without a record keeps the id under which it took effect:
+   * an earlier commit recorded it in another form, and it must not act again.
    */
   id: string;
   /** Whether it has taken effect. */
@@ -153,7 +153,7 @@ export function withUsed(rollout: Rollout, { used }: Requests, keys: readonly Re
   return requestsOf(rollout, new Set([...used, ...keys]));
 }
 
-// Which request ends when, so that none from before a deployment acts on a later one. A retry uses up its own request.
+// The end of each request: no request from before a deployment acts on a later one. A retry uses up its own request.
 
 /** The message and the user of a manual deployment, which wait with it. */
 const DEPLOY_TEXTS: readonly RequestKey[] = ['deploy-message', 'deploy-user'];

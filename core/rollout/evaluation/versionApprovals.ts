@@ -191,7 +191,10 @@ export function storedPermissions(
   return [...atGates, ...counted, ...listings].slice(0, MAX_PERMISSIONS);
 }
 
-/** The requests and approvals that opened a Gate; of another namespace only the time: that Gate's readers see more. */
+/**
+ * The requests and approvals that opened a Gate. For a Gate in another namespace only the time is recorded: the
+ * Rollout's readers may not be allowed to read that Gate.
+ */
 export function permissionsAtGate(
   { key, ref, openedBy, approvedBy = [] }: GateResult,
   namespace: string,

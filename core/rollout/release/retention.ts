@@ -11,7 +11,8 @@ interface Retention {
 }
 
 /**
- * The newest releases, as many as the most generous of three criteria keeps.
+ * The newest releases, as many as the most generous of three criteria keeps: the oldest deployed release, the age, and
+ * the number.
  * @param available the oldest first
  */
 export function retainedReleases(
@@ -62,7 +63,7 @@ function countFromOldestDeployed(available: readonly VersionInfo[], history: rea
   return oldest < 0 ? 0 : available.length - oldest;
 }
 
-/** The number of releases after the newest old one, from before the cutoff. One without a date is never old. */
+/** The number of releases after the newest one from before the cutoff. A release without a date is never old. */
 function countRecent(available: readonly VersionInfo[], cutoff: EpochMs): number {
   const newestOld = available.findLastIndex(({ created }) => {
     const at = parseTime(created);
