@@ -230,7 +230,8 @@ export function withPresentHealth(
 }
 
 /**
- * Whether the check is in the Rollout's namespace. For any other, the deployments that it waits for are unknown here.
+ * Whether the check is in the Rollout's namespace. For any other check, this sync can't find the deployments that it
+ * waits for.
  */
 function isOwn(healthCheck: HealthCheck, { metadata }: Rollout): boolean {
   return healthCheck.metadata.namespace === metadata.namespace;

@@ -1,6 +1,6 @@
 /**
- * What a deployment depends on, read live before it: caches of different kinds lag differently, and a deployment can't
- * be undone.
+ * Live reads of everything that a deployment depends on: caches of different kinds lag differently, and a deployment
+ * can't be undone.
  */
 import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import { CLUSTER_ROLLOUT_BUDGETS, KINDS_WITH_MANAGED_FIELDS, ROLLOUT_BUDGETS, ROLLOUTS } from '../../api/kinds.ts';
@@ -34,8 +34,9 @@ import {
 import { readChecks, withPresentHealth, withRestingChecks } from './healthReads.ts';
 
 /**
- * Reads live what shows that a version is applied and healthy: the HealthChecks; for the need `bindings` the
- * FluxBindings; and for `health` the health now, which may differ from the stored reports, and the ImagePolicy.
+ * Reads the proof that a version is applied and healthy live. It reads the HealthChecks always, and the FluxBindings
+ * for the need `bindings`. For `health` it reads the ImagePolicy and the present health, which may differ from the
+ * stored reports. Resolves to undefined if there is nothing to read.
  */
 export async function readProof(observed: Observed, needs: ReadonlySet<Need>, call: HookCall): Promise<Observed> {
   const { rollout } = observed;

@@ -39,7 +39,7 @@ export const rolloutHook: CompositeHook<Rollout> = {
   },
 };
 
-/** A plan, and what it was made from. */
+/** A plan, and the objects from which it was made. */
 interface Draft {
   observed: Observed;
   plan: Plan;
@@ -49,7 +49,7 @@ function draftOf(observed: Observed, { now }: HookCall): Draft {
   return { observed, plan: planRollout(observed, now) };
 }
 
-/** The plan that may be carried out: made again after live reads of what the plan before it depends on. */
+/** The plan that may be carried out: made again after live reads of everything on which the first plan depends. */
 async function decidePlan(
   observed: Observed,
   related: ObjectMap,
@@ -63,9 +63,9 @@ async function decidePlan(
 }
 
 /**
- * Reads the HealthChecks if the plan needs anything, and what proves that a version is applied and healthy if it needs
- * that; again if the plan from these reads needs more.
- * @param known the needs for which that was read already
+ * Makes the plan again from live HealthChecks if it needs any live read, and from the proof that a version is applied
+ * and healthy if it needs the proof. Repeats this if the new plan needs more.
+ * @param known the needs that earlier reads have met
  */
 async function withLiveProof(draft: Draft, known: ReadonlySet<Need>, call: HookCall): Promise<Draft> {
   const needs = new Set([...known, ...draft.plan.needs]);
@@ -74,8 +74,8 @@ async function withLiveProof(draft: Draft, known: ReadonlySet<Need>, call: HookC
 }
 
 /**
- * Reads everything that may block the plan, if it needs that or objects carry deployments to adopt. The bound objects
- * come last: if something else blocks the version, listing them would be wasted in each sync.
+ * Makes the plan again from live reads of its blockers, if it needs them or objects carry deployments to adopt. The
+ * bound objects come last: if something else blocks the version, listing them would be wasted in each sync.
  */
 async function withLiveBlockers(draft: Draft, call: HookCall): Promise<Draft> {
   const carried = await deploymentsToAdopt(draft, call);

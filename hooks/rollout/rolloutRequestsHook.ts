@@ -1,7 +1,7 @@
 /**
  * DecoratorController `rollout-requests`: removes one-shot annotations from a Rollout whose requests are recorded as
  * handled, and repairs the label by which HealthChecks find the Rollout, which the webhook sets.
- * The composite of Rollouts can't: it writes only its parent's status.
+ * The composite of Rollouts can't do this: it writes only its parent's status.
  */
 import type { DecoratorResponse } from '../../api/metacontroller.ts';
 import type { Rollout } from '../../api/types.ts';
