@@ -55,7 +55,7 @@ export const DURATIONS = {
     buckets: [5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 30 * DAY, 180 * DAY],
   },
   rollout_hooks_delivery_time_seconds: {
-    help: 'The same from the discovery of the release: the time that Gates, RolloutGates, upstream Rollouts, budgets and earlier bakes took',
+    help: 'From the discovery of a release to the end of its lead time: the time that Gates, RolloutGates, upstream Rollouts, budgets and earlier bakes took',
     buckets: [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 30 * DAY],
   },
   rollout_hooks_restore_time_seconds: {
