@@ -165,7 +165,7 @@ async function targetOf(context: Context, cluster: Cluster, text: string, reques
   return { ...(await choose(context, `${rollout.metadata.name} has more than one RolloutGate.`, choices)), rollout };
 }
 
-/** What the user may not expect: the vote changes nothing, or not now. */
+/** The note for a vote that changes nothing, or not now. */
 function noteAbout(rollout: Rollout, version: string, verb: Verb): string | undefined {
   if (rollout.status?.history?.[0]?.version.tag === version)
     return verb === 'approve'

@@ -68,8 +68,8 @@ You need a reason, and the verb bypass on each closed Gate. Your name and the re
 };
 
 /**
- * The write, if it bypasses a closed Gate. Only the webhook knows, in a dry run: the user may not be allowed to read
- * the Gates, and the Rollout's status may be older than the newest closure.
+ * The write, if it bypasses a closed Gate. Only a dry run of the webhook shows that: the user may not be allowed to
+ * read the Gates, and the Rollout's status may be older than the newest closure.
  */
 async function bypassIfClosed(context: Context, rollout: Rollout, planned: WriteRequest): Promise<PlannedWrite> {
   const { client } = await context.cluster();

@@ -73,7 +73,7 @@ With several --context it reads or watches all these clusters at once. A cluster
   },
 };
 
-/** The result. A refusal of the selector names the option, which the API server doesn't know. @throws Problem */
+/** The result. A refusal of the selector names the option, which the API server's message lacks. @throws Problem */
 function namingSelector({ selector }: RolloutSelection, result: Promise<number>): Promise<number> {
   return result.catch((error) => {
     if (selector === undefined || !isApiError(error, 400)) throw error;

@@ -38,10 +38,10 @@ export const checkFluxObjects = checkOf('Flux objects', async ({ client, namespa
   ];
 });
 
-/** The kind of Flux Operator that may ask for the version of a Rollout (docs/resource-set-inputs.md). */
+/** The kind of Flux Operator that may request the version of a Rollout (docs/resource-set-inputs.md). */
 const INPUT_PROVIDERS = { apiVersion: 'fluxcd.controlplane.io/v1', resource: 'resourcesetinputproviders' };
 
-/** Findings about Rollouts whose versions nothing gets. */
+/** Findings about Rollouts whose versions no Flux object, ConfigMap or input provider gets. */
 export function unboundFindings(
   rollouts: readonly Rollout[],
   objects: readonly FluxObject[],

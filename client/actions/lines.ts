@@ -37,8 +37,8 @@ function line(program: string, words: readonly string[]): string {
 }
 
 /**
- * Our command line and that of kubectl. `found`: the object to write; if it could not be read, only our command knows
- * what to write.
+ * Our command line and that of kubectl. `found`: the object to write. If it could not be read, there is only our
+ * command, which reads the object itself.
  */
 export function linesOf(
   request: ActionRequest,

@@ -1,4 +1,4 @@
-/** Reviews of other accounts' rights: those of our ServiceAccounts, and what the hook server may read for a bake. */
+/** Reviews of other accounts' rights: those of our ServiceAccounts, and the hook server's rights to read for a bake. */
 import type { FluxObject } from '../../api/flux.ts';
 import { planReads } from '../../core/health/inventoryReads.ts';
 import { evaluatedHere, parseInventory } from '../../core/health/objects/inventory.ts';
@@ -8,7 +8,7 @@ import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 
 export const HOOK_SERVER = 'system:serviceaccount:rollout-hooks:rollout-hooks';
 
-/** What an account needs. Without a namespace: in the whole cluster. */
+/** A right that an account needs. Without a namespace: in the whole cluster. */
 export interface Need {
   verb: string;
   group: string;
@@ -34,7 +34,8 @@ export function isAllowed(client: KubeClient, user: string, resourceAttributes: 
 
 /**
  * A function that returns the resources of a Kustomization's inventory, as `canaries.flagger.app`, that the hook server
- * isn't allowed to read for HealthChecks; undefined if the user isn't allowed to review that. It asks once about each.
+ * isn't allowed to read for HealthChecks; undefined if the user isn't allowed to review that. It reviews each right
+ * once.
  */
 export function unreadableReviewer(client: KubeClient) {
   const answers = new Map<string, Promise<boolean | undefined>>();

@@ -89,7 +89,7 @@ async function readWaiting(client: KubeClient, gate: Gate): Promise<NextDeployme
   });
 }
 
-/** Causes for a version that waits for a slot: who has the slots, and what earlier waves lack. */
+/** Causes for a version that waits for a slot: the Rollouts that have the slots, and those that earlier waves lack. */
 async function readSlots(client: KubeClient, { status }: Rollout, { steps, waiting }: Application): Promise<Cause[]> {
   const objects = steps.flatMap(({ kind, state, object }) =>
     kind === 'budget' && state !== 'passed' && object ? [object] : [],

@@ -89,7 +89,7 @@ export function gatesNamedBy({ spec, metadata: { namespace: home = '' } }: Rollo
   return allowedRefs(named, home, rules);
 }
 
-/** What the object of a FluxBinding requires. */
+/** The Gates that the object of a FluxBinding requires. */
 export function requiredByBinding(spec: FluxBindingSpec | undefined): RequiredGates {
   return requiredIn((spec?.gates ?? []).map(({ gate, ...ref }) => ({ ...ref, name: gate })));
 }

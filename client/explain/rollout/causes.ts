@@ -87,7 +87,7 @@ function sortedConditions(conditions: readonly Condition[], head: HistoryEntry |
     // A pin holds other versions: the state of the pinned one comes first.
     pins,
     idle: ready && !isExplained ? [ready] : [],
-    // Lasting, and no cause of a wait: Progressing says it during a bake.
+    // NoSelector lasts, and is no cause of a wait. During a bake, Progressing contains it.
     notes: whileTrue(NOTES).filter(({ reason }) => reason !== 'NoSelector'),
   };
 }

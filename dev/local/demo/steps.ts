@@ -107,7 +107,7 @@ export async function gitSync({ output, admin, flux }: DemoContext): Promise<voi
 
 const read = (user: User, object: AnyObject) => user.get(object as ObjectRef);
 
-/** CI pushes it; then what image-reflector-controller does when it finds a tag. */
+/** Pushes the tag as CI would; then the admin writes the status that image-reflector-controller would write. */
 async function publish(admin: User, flux: DemoFlux, tag: string): Promise<() => string> {
   await flux.push(tag);
   const since = clock();

@@ -1,8 +1,8 @@
 import { logToStderr } from './log.ts';
 
 /**
- * An error that the user can fix. The message says in one sentence what went wrong and what to do; `details` are lines
- * to print below it (the end of a log, a compiler's output).
+ * An error that the user can fix. One sentence is the message: the cause, and what to do. `details` are lines to print
+ * below it (the end of a log, a compiler's output).
  */
 export class Problem extends Error {
   readonly details: string[];
