@@ -189,7 +189,7 @@ function manualSuspensionCause({ metadata }: FluxObject, name: string): Cause {
     ? `, written by the field manager '${entry.manager}'${entry.time ? ` at ${entry.time}` : ''}`
     : '';
   return {
-    code: 'SuspendedByHand',
+    code: 'SuspendedManually',
     text: `${name} was suspended manually, not by a Gate: spec.suspend is true${by}`,
   };
 }
