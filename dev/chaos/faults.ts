@@ -80,8 +80,8 @@ export function startFaults(
 
   /** Restarts the process when it ends by itself, as a kubelet does. */
   function watch(target: Target, child: RunningChild | undefined): void {
-    void child?.exited.then(({ asked, code, signal }) => {
-      if (asked) return;
+    void child?.exited.then(({ isRequested, code, signal }) => {
+      if (isRequested) return;
       note(target, 'crashed');
       log(`${target.name} ended by itself (${signal ?? code}), and is started again`);
       const again = start(target).then((next) => watch(target, next));

@@ -33,7 +33,7 @@ interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
   /** Whether `kill` or `stop` ended the process. */
-  asked: boolean;
+  isRequested: boolean;
 }
 
 export interface RunningChild {
@@ -85,18 +85,18 @@ export async function startChild(spec: ChildSpec): Promise<RunningChild> {
     detached: true,
   });
   closeSync(log);
-  let asked = false;
+  let isRequested = false;
   const exited = new Promise<Exit>((resolve) => {
     const end = (code: number | null, signal: NodeJS.Signals | null) => {
       note(child, false);
-      resolve({ code, signal, asked });
+      resolve({ code, signal, isRequested });
     };
     child.once('error', () => end(127, null));
     child.once('exit', end);
   });
   if (child.pid !== undefined) note(child, true);
   const kill = (signal: NodeJS.Signals) => {
-    asked ||= !PAUSES.includes(signal);
+    isRequested ||= !PAUSES.includes(signal);
     child.kill(signal);
   };
   const stop = async () => {
@@ -156,7 +156,7 @@ export function superviseChildren(): Children {
     running.set(child.name, child);
     void child.exited.then((exit) => {
       if (running.get(child.name) === child) running.delete(child.name);
-      if (!exit.asked) report(deathProblem(child.name, exit, child.logFile, child.output()));
+      if (!exit.isRequested) report(deathProblem(child.name, exit, child.logFile, child.output()));
     });
     return child;
   };
