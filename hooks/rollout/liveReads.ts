@@ -36,7 +36,7 @@ import { readChecks, withPresentHealth, withRestingChecks } from './healthReads.
 /**
  * Reads the proof that a version is applied and healthy live. It reads the HealthChecks always, and the FluxBindings
  * for the need `bindings`. For `health` it reads the ImagePolicy and the present health, which may differ from the
- * stored reports. Resolves to undefined if there is nothing to read.
+ * stored reports.
  */
 export async function readProof(observed: Observed, needs: ReadonlySet<Need>, call: HookCall): Promise<Observed> {
   const { rollout } = observed;
