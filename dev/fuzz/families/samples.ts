@@ -9,7 +9,8 @@ import { decorating } from '../../fakes/requests.ts';
 import { type AnyObject, reviewOf } from './routes.ts';
 
 interface Sample {
-  request: object;
+  /** JSON. */
+  request: string;
   stored: AnyObject[];
 }
 
@@ -152,7 +153,7 @@ function make(path: string): Sample[] {
   const requests = subjects.flatMap((about) =>
     endpoint === 'hooks' ? [hookBody(about)] : reviews(about, name === 'rollout-status'),
   );
-  return requests.map((request) => ({ request, stored: STORED }));
+  return requests.map((request) => ({ request: JSON.stringify(request), stored: STORED }));
 }
 
 function reviews(about: AnyObject, ofStatus: boolean): object[] {
