@@ -25,7 +25,7 @@ import {
 } from '../../../core/gate/gateRequests.ts';
 import { requirerText } from '../../../core/gate/gateSelection.ts';
 import { cancelText } from '../../../core/gate/gateStatus.ts';
-import { evaluateGate } from '../../../core/gate/gateTimeline.ts';
+import { evaluateGate, type GateEvaluation } from '../../../core/gate/gateTimeline.ts';
 import { annotate } from '../../../core/kube/annotate.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
@@ -74,7 +74,7 @@ interface Opening {
   version?: string | undefined;
 }
 
-/** Opens a Gate; a Gate with approvals only if that ends a close request or cancels a plan. */
+/** Opens a Gate, or extends its opening; a Gate with approvals only if that ends a close request or cancels a plan. */
 export function openGate(gate: Gate, { reason, at, version }: Opening, now: EpochMs): PlannedWrite {
   if (version !== undefined && !isOpenFor(version))
     return badRequest(`'${version}' is neither a tag nor <namespace>/<rollout>:<tag>.`);
@@ -83,13 +83,8 @@ export function openGate(gate: Gate, { reason, at, version }: Opening, now: Epoc
   if (!openRequestHasEffect(version, gate, gate, now)) {
     return badRequest(`${titleOf(gate)} has spec.approvals, so a request can't open it: approve a version instead.`);
   }
-  const { opened, openFor, planned } = evaluateGate(gate, now);
-  if (at === undefined && version === undefined && opened && !planned) {
-    return noChange(`${titleOf(gate)} is open already.`);
-  }
-  if (at === undefined && version !== undefined && openFor === version) {
-    return noChange(`${titleOf(gate)} is open for ${version} already.`);
-  }
+  const present = evaluateGate(gate, now);
+  const { planned } = present;
   const before = gate.metadata.annotations ?? {};
   const requestedAt = requestTime(gate, 'open', at, now);
   const annotations: Record<string, string | null> = {
@@ -101,23 +96,36 @@ export function openGate(gate: Gate, { reason, at, version }: Opening, now: Epoc
   if (version !== undefined && after.opened) {
     return noChange(`${titleOf(gate)} is open${at === undefined ? ' already' : atText(at)}, for every version.`);
   }
-  const opens = version === undefined ? after.opened : after.openFor === version;
+  const { opens, until } = openingIn(after, version);
+  const { opens: isOpen, until: end } = at === undefined ? openingIn(present, version) : NOT_OPEN;
+  const isLonger = end !== undefined && (until === undefined || until > end);
+  if (isOpen && !isLonger && (version !== undefined || !planned)) {
+    const which = version === undefined ? '' : ` for ${version}`;
+    return noChange(`${titleOf(gate)} is open${which} already${end === undefined ? '' : `,${untilText(end)}`}.`);
+  }
   if (!opens && !gate.spec.approvals) {
     const why = after.stalled ?? `its spec.window is ${gate.spec.window}`;
     return badRequest(`${titleOf(gate)} would stay closed: ${why}.`);
   }
   const only = version === undefined ? '' : ` for ${version} only`;
-  const when = `${atText(at)}${untilText(version === undefined ? after.until : after.exception?.until)}`;
+  const verb = at !== undefined ? 'Planned to open' : isOpen ? 'Extended the opening of' : 'Opened';
   const text = opens
-    ? `${at === undefined ? 'Opened' : 'Planned to open'} ${titleOf(gate)}${only}${when}`
+    ? `${verb} ${titleOf(gate)}${only}${atText(at)}${untilText(until)}`
     : `Ended the request to close ${titleOf(gate)}, which stays closed: ${after.message}`;
   return patchWrite(
     gate,
     patchMetadata(annotations),
     version === undefined
-      ? { text, concerns: [...releaseConcerns(gate), ...cancelConcerns(planned)] }
+      ? { text, concerns: [...(isOpen ? [] : releaseConcerns(gate)), ...cancelConcerns(planned)] }
       : { text: withHeldObjects(text, gate, version), brings: { version: splitTarget(version).version } },
   );
+}
+
+const NOT_OPEN = { opens: false, until: undefined };
+
+/** Whether the Gate is open for the version, or for all, and until when. */
+function openingIn({ opened, openFor, until, exception }: GateEvaluation, version: string | undefined) {
+  return version === undefined ? { opens: opened, until } : { opens: openFor === version, until: exception?.until };
 }
 
 /**
