@@ -106,11 +106,12 @@ function countingRequests(gate: Gate, now: EpochMs): GateRequests {
 
 /**
  * Whether the request is the reason for the state. A request for the default state is, although its effect ends at
- * once.
+ * once; but not an opening that had ended before the default changed.
  */
 function isCause(state: GateState, reset: EpochMs | undefined, request: GateRequest | undefined): boolean {
   if (state.cause !== 'default') return state.cause === 'request';
-  return request !== undefined && reset === request.at && (request.action === 'open') === state.opened;
+  if (!request || reset !== request.at || (request.action === 'open') !== state.opened) return false;
+  return !(state.opened && request.hasEnded);
 }
 
 function messageOf(state: GateState, cause: GateRequest | undefined, until: EpochMs | undefined): string {
