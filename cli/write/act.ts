@@ -2,7 +2,7 @@
 import type { FluxObject } from '../../api/flux.ts';
 import type { KindName } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
-import type { Budget, Rollout } from '../../api/types.ts';
+import type { Budget, Gate, Rollout } from '../../api/types.ts';
 import type { ActionRequest } from '../../client/actions/action.ts';
 import { writeOf } from '../../client/actions/table.ts';
 import { continueProgress } from '../../client/actions/writes/budgetWrites.ts';
@@ -60,7 +60,7 @@ async function awaitEffect(
 ): Promise<number> {
   const isPlanned = (span?.at ?? freeze?.at ?? freeze?.every) !== undefined;
   const kind = made?.request.object.kind;
-  if (kind === 'Gate') return awaitGate(context, invocation, made, { isPlanned });
+  if (kind === 'Gate') return awaitGate(context, invocation, made, { before: before as Gate | undefined, isPlanned });
   if (!isWaitedFor(invocation, made)) return EXIT.ok;
   switch (kind) {
     case 'Rollout':

@@ -29,17 +29,21 @@ const MAX_FOLLOWED = 100;
 
 const NOT_AWAITED = 'Its objects are held within seconds; --wait waits until they are.';
 
-/** Waits until the Gate has taken effect, and returns the exit code. `isPlanned`: it takes effect later. */
+/**
+ * Waits until the Gate has taken effect, and returns the exit code.
+ * `before`: the Gate from which the write was planned. `isPlanned`: it takes effect later.
+ */
 export async function awaitGate(
   context: Context,
   invocation: Pick<Invocation, 'options'>,
   made: Made | undefined,
-  { isPlanned }: { isPlanned: boolean },
+  { before, isPlanned }: { before: Gate | undefined; isPlanned: boolean },
 ): Promise<number> {
   const { terminal } = context;
-  const isClosed = made && !made.isDryRun && !isPlanned && !evaluateGate(made.object as Gate, context.now()).opened;
+  const isOpen = (gate: Gate) => evaluateGate(gate, context.now()).opened;
+  const closes = made && !made.isDryRun && !isPlanned && !isOpen(made.object as Gate) && (!before || isOpen(before));
   if (!isWaitedFor(invocation, made)) {
-    if (isClosed) terminal.note(NOT_AWAITED);
+    if (closes) terminal.note(NOT_AWAITED);
     return EXIT.ok;
   }
   if (isPlanned) {

@@ -59,6 +59,13 @@ it('without --wait says that the objects aren’t held yet', async () => {
   expect([code, err]).toEqual([0, 'Its objects are held within seconds; --wait waits until they are.\n']);
 });
 
+it('says nothing of the objects of a Gate that was closed already, such as for an opening for one version', async () => {
+  const env = await environment();
+  await call('close gate/incident', { env });
+  const { code, err } = await call('open gate/incident --for-version 1.2.0', { env });
+  expect([code, err]).toEqual([0, '']);
+});
+
 it('waits for nothing in a dry run', async () => {
   const { code, out } = await call('close gate/incident --wait --dry-run=server', { env: await environment() });
   expect([code, out]).toEqual([0, 'Closed Gate shop/incident (server dry run).\n']);
