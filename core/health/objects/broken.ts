@@ -123,13 +123,14 @@ export function deletedSince(
 // When an object failed, according to its conditions.
 
 /**
- * The time of Stalled=True, or else of the newest transition of any condition but Reconciling; undefined without a
- * valid time.
+ * The time of Stalled=True, or else of the newest transition of any condition but Reconciling, or the end of an Argo
+ * Workflow; undefined without a valid time.
  */
 export function failureTime(object: AnyObject): EpochMs | undefined {
   const conditions = conditionsOf(object).filter(({ type }) => type !== 'Reconciling');
   const stalled = conditions.filter((c) => c.type === 'Stalled' && c.status === 'True');
-  return newestTransition(stalled.length > 0 ? stalled : conditions);
+  const ended = parseTime(stringAt(object, ['status', 'finishedAt']));
+  return newestTransition(stalled.length > 0 ? stalled : conditions) ?? ended;
 }
 
 function newestTransition(conditions: readonly { lastTransitionTime?: string }[]): EpochMs | undefined {

@@ -35,6 +35,9 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['/Pod', podStatus],
   ['apps/StatefulSet', statefulSetStatus],
   ['batch/Job', jobStatus],
+  ['tekton.dev/PipelineRun', tektonStatus],
+  ['tekton.dev/TaskRun', tektonStatus],
+  ['argoproj.io/Workflow', workflowStatus],
   ['flagger.app/Canary', canaryStatus],
   ['argoproj.io/Rollout', argoStatus],
   ['rollouts.kruise.io/Rollout', kruiseStatus],
@@ -181,6 +184,24 @@ function jobStatus(object: AnyObject, { now }: HealthContext): KStatus {
   const status = kstatusOf(object, now);
   const hasCompleted = conditionsOf(object).some((c) => c.type === 'Complete' && c.status === 'True');
   return status.status === 'Current' && !hasCompleted ? inProgress(status.message) : status;
+}
+
+/** The status of a run of Tekton: kstatus finds it current, since it has no condition Ready. */
+function tektonStatus(object: AnyObject): KStatus {
+  const succeeded = conditionsOf(object).find(({ type }) => type === 'Succeeded');
+  if (!succeeded) return inProgress(`${object.kind} has not started`);
+  const detail = `${object.kind} ${succeeded.reason}${succeeded.message && `: ${succeeded.message}`}`;
+  if (succeeded.status === 'False') return failed(detail);
+  return succeeded.status === 'True' ? current(detail) : inProgress(detail);
+}
+
+/** The status of an Argo Workflow, whose conditions don't show whether it has failed. */
+function workflowStatus(object: AnyObject): KStatus {
+  const phase = stringAt(object, ['status', 'phase']) ?? '';
+  const message = stringAt(object, ['status', 'message']);
+  const detail = `Workflow ${phase || 'without a phase'}${message ? `: ${message}` : ''}`;
+  if (phase === 'Failed' || phase === 'Error') return failed(detail);
+  return phase === 'Succeeded' ? current(detail) : inProgress(detail);
 }
 
 const CANARY_AT_REST = new Set(['Initialized', 'Succeeded']);

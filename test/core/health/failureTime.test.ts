@@ -58,3 +58,9 @@ it('a wait that Flux gives up at once, because an object had failed before, is n
   expect(verdict('11:40:00')).toMatchObject({ health: 'Pending', message: expect.stringMatching(/Before: Unhealthy/) });
   expect(verdict('11:54:00')).toMatchObject({ health: 'Unhealthy', failedAt: ms('11:55:00') });
 });
+
+it('of a Workflow of Argo, whose conditions have no time, is its end', () => {
+  const status = { phase: 'Failed', finishedAt: at('10:00:00'), conditions: [condition('Completed', 'True')] };
+  const object = { apiVersion: 'argoproj.io/v1alpha1', kind: 'Workflow', metadata: {}, status };
+  expect(failureTime(object)).toBe(Date.parse(at('10:00:00')));
+});

@@ -108,6 +108,12 @@ const available = { updatedReplicas: 3, availableReplicas: 3, unavailableReplica
 const kruise = (phase: string, more: object = {}) =>
   object('rollouts.kruise.io/v1beta1', 'Rollout', { observedGeneration: 2, phase, ...more });
 
+const pipelineRun = (succeeded: string, reason: string) =>
+  object('tekton.dev/v1', 'PipelineRun', {
+    conditions: [{ type: 'Succeeded', status: succeeded, reason, message: 'Tasks Completed: 1 (Failed: 1)' }],
+  });
+const workflow = (status: object) => object('argoproj.io/v1alpha1', 'Workflow', status);
+
 describe('health of', () => {
   it.each<[string, KubeObject<any, any>, string, RegExp]>([
     ...['InstallFailed', 'UpgradeFailed', 'TestFailed', 'RollbackFailed', 'UninstallFailed'].map(
@@ -257,6 +263,20 @@ describe('health of', () => {
     ['a Canary that has not looked yet', canary('Succeeded', '11:00:00', '1m'), 'InProgress', /not analyzed it yet/],
     ['one of the version before that failed', canary('Failed', '11:00:00', '1m'), 'InProgress', /not analyzed it yet/],
     ['one that this version does not concern', canary('Succeeded', '11:00:00', '30s'), 'Current', /Succeeded/],
+    ['a PipelineRun of Tekton that runs', pipelineRun('Unknown', 'Running'), 'InProgress', /Running: Tasks/],
+    ['one that has failed', pipelineRun('False', 'Failed'), 'Failed', /Failed: Tasks Completed/],
+    ['one that has succeeded', pipelineRun('True', 'Completed'), 'Current', /Completed/],
+    ['a TaskRun that waits', object('tekton.dev/v1beta1', 'TaskRun', {}), 'InProgress', /has not started/],
+    ['a Workflow of Argo that runs', workflow({ phase: 'Running' }), 'InProgress', /Workflow Running/],
+    ['one that waits', workflow({}), 'InProgress', /Workflow without a phase/],
+    ['one that has failed', workflow({ phase: 'Failed', message: 'exit code 1' }), 'Failed', /Failed: exit code 1/],
+    ['one that could not run', workflow({ phase: 'Error' }), 'Failed', /Workflow Error/],
+    [
+      'one that has succeeded',
+      workflow({ phase: 'Succeeded', conditions: [{ type: 'Completed', status: 'True' }] }),
+      'Current',
+      /Succeeded/,
+    ],
     [
       'a degraded Rollout of Argo',
       argo('Degraded', { message: 'aborted' }),
