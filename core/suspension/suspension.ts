@@ -67,37 +67,32 @@ interface Suspension {
 
 /** The object with its suspension decided. */
 export function settleSuspension(write: SuspensionWrite): FluxObject {
-  const { suspend, suspendBefore, state } = decideSuspension(write, storedPrevious(write), readState(write.old));
+  const stored = { suspendBefore: storedPrevious(write), state: readState(write.old) };
+  const { suspend, suspendBefore, state } = decideSuspension({ ...write, ...stored });
   return annotateAll(setSuspend(write.object, suspend), {
     [SUSPENDED]: suspendBefore,
     [GATE_STATE]: state && formatState(state),
   });
 }
 
-/**
- * The suspension of the object after a write. All cases are in test/core/suspension/states.test.ts.
- *
- * @param suspendBefore the stored previous value: present if we have suspended the object
- * @param state the stored state
- */
-function decideSuspension(
-  write: SuspensionWrite,
-  suspendBefore: PreviousSuspend | undefined,
-  state: ObjectState | undefined,
-): Suspension {
-  const { object, old, gates, now } = write;
+/** A write, with what the annotations have stored: `suspendBefore` is present if we have suspended the object. */
+type WriteWithStored = SuspensionWrite & Pick<Suspension, 'suspendBefore' | 'state'>;
+
+/** The suspension of the object after a write. All cases are in test/core/suspension/states.test.ts. */
+function decideSuspension(write: WriteWithStored): Suspension {
+  const { object, old, gates, suspendBefore, state, now } = write;
   const suspendAsWritten = object.spec?.suspend;
   // Suspending an object during its deletion would leave its workloads behind. Only the stored time counts: a write may
   // leave it out, and the API server keeps it.
   if (old?.metadata.deletionTimestamp && !isSuspendedByUs(old))
     return { suspend: suspendAsWritten, suspendBefore: parsePrevious(old), state };
-  if (gates.closures.length > 0) return behindClosedGate(write, suspendBefore, state);
+  if (gates.closures.length > 0) return behindClosedGate(write);
 
   const open: ObjectState | undefined = gates.all.length > 0 ? { is: 'open' } : undefined;
   const opening = state?.is === 'opening' ? state : { is: 'opening' as const, since: now };
   const wasHeld = state?.is === 'opening' || (state?.is === 'closed' && suspendBefore !== undefined);
   // Without an applier the state is `open`: if `opening` were stored, the decorator would request `open` every minute.
-  if (awaitsArtifact(object)) return untilFetched(write, suspendBefore, wasHeld && applierOf(object) ? opening : open);
+  if (awaitsArtifact(object)) return untilFetched(write, wasHeld && applierOf(object) ? opening : open);
   if (suspendBefore === undefined) return { suspend: suspendAsWritten, state: open };
   // Suspended only for its artifact: no Gate held its spec, so no apply has to come first.
   const needsNoApply = awaitsArtifact(old) && !wasHeld;
@@ -107,12 +102,8 @@ function decideSuspension(
 }
 
 /** Suspended until the source has fetched the version. */
-function untilFetched(
-  write: SuspensionWrite,
-  suspendBefore: PreviousSuspend | undefined,
-  state: ObjectState | undefined,
-): Suspension {
-  const { object, sent, old } = write;
+function untilFetched(write: WriteWithStored, state: ObjectState | undefined): Suspension {
+  const { object, sent, old, suspendBefore } = write;
   if (suspendBefore === undefined) return { suspend: true, suspendBefore: previousFrom(object), state };
   // A value that a user sets meanwhile applies afterwards.
   const isSetByWriter = old !== undefined && changesSuspend(write);
@@ -127,12 +118,8 @@ export function endsOpening(sent: FluxObject, old: FluxObject | undefined): bool
 /**
  * The state of an object behind closed Gates: running while a user or a deployment bypasses them, otherwise suspended.
  */
-function behindClosedGate(
-  write: SuspensionWrite,
-  suspendBefore: PreviousSuspend | undefined,
-  state: ObjectState | undefined,
-): Suspension {
-  const { object, sent, old, writerBypasses, deploymentBypasses } = write;
+function behindClosedGate(write: WriteWithStored): Suspension {
+  const { object, sent, old, suspendBefore, state, writerBypasses, deploymentBypasses } = write;
   const { closures } = write.gates;
   const suspendAsWritten = object.spec?.suspend;
   const wantsSuspension = sent.spec?.suspend === true;
