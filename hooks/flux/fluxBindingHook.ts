@@ -4,7 +4,7 @@
  */
 import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
-import type { CompositeResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
+import type { RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../../api/types.ts';
 import { reportInputsOf, reportOf, rolloutsOfBinding } from '../../core/binding/bindingSpec.ts';
 import { atomicUpdateOf, bindingStatus } from '../../core/binding/bindingStatus.ts';
@@ -14,7 +14,7 @@ import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { sourceResource } from '../../core/managedField/source.ts';
 import { namedRules } from '../customizeRules.ts';
-import type { CompositeHook } from '../hook.ts';
+import { type CompositeHook, resyncAfter } from '../hook.ts';
 
 export const fluxBindingHook: CompositeHook<FluxBinding> = {
   async customize({ parent: { spec, metadata } }, call) {
@@ -50,13 +50,12 @@ export const fluxBindingHook: CompositeHook<FluxBinding> = {
     const inputs = reportInputsOf(objectsOf<Rollout>(related, KINDS.Rollout), objectsOf<Gate>(related, KINDS.Gate));
     const { report, requeueAt } = written ? { report: written, requeueAt: undefined } : reportOf(binding, inputs, now);
     const atomic = written ? undefined : atomicUpdateOf(binding, inputs.rollouts, source);
-    const answer: CompositeResponse = {
+    return {
       status: bindingStatus(binding, { report, atomic, source, applier }, now),
       children: [],
+      // Normally the Gate's status change triggers the sync; this one is the fallback.
+      ...resyncAfter([requeueAt && secondsUntil(requeueAt, now)]),
     };
-    // Normally the Gate's status change triggers the sync; this one is the fallback.
-    if (requeueAt !== undefined) answer.resyncAfterSeconds = secondsUntil(requeueAt, now);
-    return answer;
   },
 };
 
