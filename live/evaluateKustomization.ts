@@ -119,7 +119,7 @@ async function consents(
  */
 export async function isWatchedElsewhere(
   healthCheck: HealthCheck,
-  { cluster, sharedReads, settings }: Pick<HookCall, 'cluster' | 'sharedReads' | 'settings'>,
+  { cluster, sharedReads, settings }: HookCall,
 ): Promise<boolean> {
   if (settings.noCrossNamespaceRefs) return false;
   if (settings.watchWithoutConsent || mayBeWatchedFromElsewhere(healthCheck)) return true;

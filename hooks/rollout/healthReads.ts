@@ -64,7 +64,7 @@ interface ConsentMetadata {
 export async function watchedChecks(
   rollout: Rollout,
   related: readonly HealthCheck[],
-  call: Pick<HookCall, 'cluster' | 'settings' | 'sharedReads' | 'now'>,
+  call: HookCall,
 ): Promise<WatchedChecks> {
   const selected = await selectedChecks(rollout, related, call);
   const cutoff = cutoffsOf([rollout], call.now).reached;
@@ -78,7 +78,7 @@ export async function watchedChecks(
 async function selectedChecks(
   rollout: Rollout,
   related: readonly HealthCheck[],
-  call: Pick<HookCall, 'cluster' | 'settings' | 'sharedReads'>,
+  call: HookCall,
 ): Promise<WatchedChecks> {
   const { metadata, spec } = rollout;
   const { namespace: home = '' } = metadata;
@@ -127,7 +127,7 @@ async function withinLimit(
 
 function listedNamespaces(
   labelSelector: string,
-  { cluster, sharedReads }: Pick<HookCall, 'cluster' | 'sharedReads'>,
+  { cluster, sharedReads }: HookCall,
 ): Promise<ReadonlyMap<string, ConsentMetadata>> {
   return sharedReads.recent(WATCHED_MAX_AGE_MS, `consenting namespaces ${labelSelector}`, async () => {
     const listed = await cluster.listMetadata({ ...NAMESPACES, labelSelector });
@@ -142,7 +142,7 @@ function listedNamespaces(
 async function listedChecks(
   labelSelector: string,
   namespaces: readonly string[],
-  { cluster, sharedReads }: Pick<HookCall, 'cluster' | 'sharedReads'>,
+  { cluster, sharedReads }: HookCall,
 ): Promise<ConsentMetadata[] | undefined> {
   const list = (namespace?: string) => {
     const ref = { ...HEALTH_CHECKS, labelSelector, namespace, metadataOnly: true as const };

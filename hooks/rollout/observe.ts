@@ -40,10 +40,7 @@ import { liveImagePolicy, lookUpMetadata, upstreamOf } from './liveReads.ts';
  * The rules for objects to relate. One without names would relate all objects of its namespace (docs/facts.md, M11),
  * and one for a kind that isn't served would fail each sync (M14): such rules are left out.
  */
-export async function relatedRules(
-  parent: Rollout,
-  { cluster, settings }: Pick<HookCall, 'cluster' | 'settings'>,
-): Promise<RelatedResourceRule[]> {
+export async function relatedRules(parent: Rollout, { cluster, settings }: HookCall): Promise<RelatedResourceRule[]> {
   const rollout = withAllowedRefs(parent, settings);
   const { namespace = '', name = '' } = rollout.metadata;
   return [
