@@ -40,7 +40,7 @@ export function parseInventory(entries: unknown): Inventory {
   const errors: string[] = [];
   for (const entry of entries.slice(0, MAX_RESOURCES)) {
     const resource = parseEntry(entry);
-    if (typeof resource === 'string') errors.push(resource);
+    if ('problem' in resource) errors.push(resource.problem);
     else resources.push(resource);
   }
   if (entries.length > MAX_RESOURCES) {
@@ -49,13 +49,17 @@ export function parseInventory(entries: unknown): Inventory {
   return { resources, errors };
 }
 
-function parseEntry(entry: unknown): InventoryResource | string {
+function parseEntry(entry: unknown): InventoryResource | { problem: string } {
   const { id, v } = (entry ?? {}) as { id?: unknown; v?: unknown };
   if (typeof id !== 'string' || typeof v !== 'string' || v === '') {
-    return `inventory entry ${shortened(JSON.stringify(entry ?? null), MAX_QUOTED_CHARACTERS)} has no id or no version`;
+    const text = shortened(JSON.stringify(entry ?? null), MAX_QUOTED_CHARACTERS);
+    return { problem: `inventory entry ${text} has no id or no version` };
   }
   const parts = id.length <= MAX_ID_CHARACTERS ? ID.exec(id)?.groups : undefined;
-  if (!parts) return `inventory id '${shortened(id, MAX_QUOTED_CHARACTERS)}' is not <namespace>_<name>_<group>_<kind>`;
+  if (!parts) {
+    const text = shortened(id, MAX_QUOTED_CHARACTERS);
+    return { problem: `inventory id '${text}' is not <namespace>_<name>_<group>_<kind>` };
+  }
   const { namespace = '', name = '', group = '', kind = '' } = parts;
   return { apiVersion: group ? `${group}/${v}` : v, kind, namespace, name: name.replaceAll('__', ':') };
 }
