@@ -74,7 +74,8 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const after = contextAfter(decision, waits, before.problems);
   const status = nextStatus(after, decision, before.fields);
   const { evaluation } = decision;
-  const changes = changeEvents(evaluation, waits, after.state.conditions, status, rollout.status);
+  const stored = rollout.status ?? {};
+  const changes = changeEvents({ evaluation, waits, conditions: after.state.conditions, status, stored });
   const { copy } = evaluation;
   const isIrreversible = decision.commits || (copy?.isAwaited && copy.begins);
   return {

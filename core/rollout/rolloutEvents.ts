@@ -17,25 +17,22 @@ import { unhealthyMessage } from './deployment/healthChecks.ts';
 import { isTemporary } from './rolloutConditions.ts';
 import { READY_REASONS, WAIT_KINDS, type Wait, waitCondition } from './waits.ts';
 
+/** A plan's change of the stored status. */
+interface StatusChange {
+  evaluation: Evaluation;
+  waits: readonly Wait[];
+  /** The conditions with their whole messages. */
+  conditions: readonly Condition[];
+  status: RolloutStatus;
+  stored: RolloutStatus;
+}
+
 /**
- * Changes since `stored` that are worth an Event. They are found between the statuses as they are stored, which may be
- * shortened; otherwise each sync would find what one of them lacks.
- * @param conditions with their whole messages
+ * The Events of a change. It is found between the statuses as they are stored, which may be shortened; otherwise each
+ * sync would find what one of them lacks.
  */
-export function changeEvents(
-  evaluation: Evaluation,
-  waits: readonly Wait[],
-  conditions: readonly Condition[],
-  status: RolloutStatus,
-  stored: RolloutStatus | undefined,
-): NewEvent[] {
-  const isChanged = (type: string) => isConditionChanged(type, status.conditions, stored?.conditions);
-  return [
-    ...rejectionEvents(status, stored),
-    ...withdrawalEvents(evaluation, stored),
-    ...copyEvents(evaluation, conditions, stored),
-    ...conditionEvents(evaluation, waits, conditions, isChanged, stored),
-  ];
+export function changeEvents(change: StatusChange): NewEvent[] {
+  return [...rejectionEvents(change), ...withdrawalEvents(change), ...copyEvents(change), ...conditionEvents(change)];
 }
 
 /** An Event without `about` gets the status revision, and sorts before the Events of deployments. */
@@ -49,9 +46,9 @@ export function withOrder(events: readonly NewEvent[], { revision = 0 }: Rollout
   }));
 }
 
-function rejectionEvents({ rejectedReleases = [] }: RolloutStatus, stored: RolloutStatus | undefined): NewEvent[] {
-  const known = stored?.rejectedReleases ?? [];
-  return rejectedReleases
+function rejectionEvents({ status, stored }: StatusChange): NewEvent[] {
+  const known = stored.rejectedReleases ?? [];
+  return (status.rejectedReleases ?? [])
     .filter(({ tag, gate }) => !known.some((before) => before.tag === tag && before.gate === gate))
     .map(({ tag, gate, timestamp }) => ({
       type: 'Warning',
@@ -62,10 +59,10 @@ function rejectionEvents({ rejectedReleases = [] }: RolloutStatus, stored: Rollo
 }
 
 /** Events for releases that have waited and may no longer be deployed. */
-function withdrawalEvents({ withdrawn }: Evaluation, stored: RolloutStatus | undefined): NewEvent[] {
-  const waited = new Set(stored?.releaseCandidates?.map(({ tag }) => tag));
-  const known = new Set(stored?.withdrawnReleases?.map(({ tag }) => tag));
-  return withdrawn
+function withdrawalEvents({ evaluation, stored }: StatusChange): NewEvent[] {
+  const waited = new Set(stored.releaseCandidates?.map(({ tag }) => tag));
+  const known = new Set(stored.withdrawnReleases?.map(({ tag }) => tag));
+  return evaluation.withdrawn
     .filter(({ tag }) => waited.has(tag) && !known.has(tag))
     .map(({ tag, reason }) => ({
       type: 'Normal',
@@ -75,17 +72,13 @@ function withdrawalEvents({ withdrawn }: Evaluation, stored: RolloutStatus | und
 }
 
 /** Events for a finished copy, once, and for a copy that fails: it stays failed until a user acts. */
-function copyEvents(
-  { copy }: Evaluation,
-  conditions: readonly Condition[],
-  stored: RolloutStatus | undefined,
-): NewEvent[] {
+function copyEvents({ evaluation: { copy }, conditions, stored }: StatusChange): NewEvent[] {
   const copied = findCondition(conditions, COPIED);
   if (!copy || !copied) return [];
-  if (copy.stored && copy.stored !== stored?.copy) {
+  if (copy.stored && copy.stored !== stored.copy) {
     return [{ type: 'Normal', reason: 'ReleaseCopied', message: copied.message }];
   }
-  const before = findCondition(stored?.conditions, COPIED);
+  const before = findCondition(stored.conditions, COPIED);
   const isNew = copied.reason === 'CopyFailed' && before?.reason !== 'CopyFailed';
   return isNew ? [eventOf('Warning', copied)] : [];
 }
@@ -101,19 +94,17 @@ const CHANGE_EVENTS: readonly [type: string, eventOf: (condition: Condition) => 
   [WAITING_FOR_BUDGET, waitEvent],
 ];
 
-function conditionEvents(
-  evaluation: Evaluation,
-  waits: readonly Wait[],
-  conditions: readonly Condition[],
-  isChanged: (type: string) => boolean,
-  stored: RolloutStatus | undefined,
-): NewEvent[] {
+function conditionEvents({ evaluation, waits, conditions, status, stored }: StatusChange): NewEvent[] {
+  const isChanged = (type: string) => {
+    const [before, after] = [stored, status].map((each) => findCondition(each.conditions, type));
+    return (['status', 'reason', 'message'] as const).some((field) => before?.[field] !== after?.[field]);
+  };
   const events = CHANGE_EVENTS.flatMap(([type, eventOf]) => {
     const condition = findCondition(conditions, type);
     return (condition && isChanged(type) && eventOf(condition)) || [];
   });
   // A blocker gets another Event when it blocks another version.
-  const isNew = isChanged(DEPLOYMENT_BLOCKED) || stored?.pendingVersion !== evaluation.pendingVersion;
+  const isNew = isChanged(DEPLOYMENT_BLOCKED) || stored.pendingVersion !== evaluation.pendingVersion;
   return isNew ? [...events, ...blockEvents(evaluation, waits)] : events;
 }
 
@@ -148,14 +139,4 @@ function blockEvents({ choice, blockers, unhealthyChecks: [check] }: Evaluation,
 
 function eventOf(type: NewEvent['type'], { reason, message }: Condition): NewEvent {
   return { type, reason, message };
-}
-
-function isConditionChanged(
-  type: string,
-  conditions: readonly Condition[] | undefined,
-  stored: readonly Condition[] | undefined,
-): boolean {
-  const before = findCondition(stored, type);
-  const after = findCondition(conditions, type);
-  return (['status', 'reason', 'message'] as const).some((field) => before?.[field] !== after?.[field]);
 }
