@@ -45,20 +45,19 @@ function wordsOf(line: string, { shop, flux }: Stage, { options = [] }: CommandD
   return [...words, ...(/ -n /.test(text) ? [] : ['-n', shop]), ...(asks ? ['--yes'] : [])];
 }
 
-describe.each(SHOWN.map((entry) => [entry.name, entry] as const))('%s', (name, entry) => {
-  it.concurrent('does what its first example shows', async ({ expect }) => {
-    const definition = await entry.load();
-    const [what, line] = definition.examples[0]!;
-    const shop = await view.newNamespace();
-    const stage = { shop, flux: await view.newNamespace(), scenario: scenarioOf(view, shop) };
-    await STAGES[name]!(stage, view);
-    const { code, out, err } = await as('sre', wordsOf(line, stage, definition), NOW[name]);
-    expect(code, `${line}: ${err}`).toBe(0);
-    if (name in CONTAINS) return expect(out).toContain(CONTAINS[name]);
-    const text = masked(`${out}${err && `--- stderr\n${err}`}`.replaceAll(stage.flux, 'GATES'), shop);
-    const file = join(import.meta.dirname, `golden/examples/${name}.txt`);
-    await expect(`# ${what}\n$ kubectl rollouts ${line}\n${text}`).toMatchFileSnapshot(file);
-  }, 120_000);
+it.concurrent.for(SHOWN)('$name does what its first example shows', { timeout: 120_000 }, async (entry, { expect }) => {
+  const { name } = entry;
+  const definition = await entry.load();
+  const [what, line] = definition.examples[0]!;
+  const shop = await view.newNamespace();
+  const stage = { shop, flux: await view.newNamespace(), scenario: scenarioOf(view, shop) };
+  await STAGES[name]!(stage, view);
+  const { code, out, err } = await as('sre', wordsOf(line, stage, definition), NOW[name]);
+  expect(code, `${line}: ${err}`).toBe(0);
+  if (name in CONTAINS) return expect(out).toContain(CONTAINS[name]);
+  const text = masked(`${out}${err && `--- stderr\n${err}`}`.replaceAll(stage.flux, 'GATES'), shop);
+  const file = join(import.meta.dirname, `golden/examples/${name}.txt`);
+  await expect(`# ${what}\n$ kubectl rollouts ${line}\n${text}`).toMatchFileSnapshot(file);
 });
 
 describe('doctor', () => {
