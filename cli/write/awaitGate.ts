@@ -11,6 +11,7 @@ import { heldText, readSelected } from '../../connection/read/heldObjects.ts';
 import { readNamed } from '../../connection/read/namedObjects.ts';
 import { closureKey } from '../../core/gate/closedGates.ts';
 import { evaluateGates, type GateResult } from '../../core/gate/evaluateGates.ts';
+import { isLimit } from '../../core/gate/gateRefs.ts';
 import { requirerText } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { byRefKey, identityOf, refKey } from '../../core/kube/names.ts';
@@ -142,7 +143,7 @@ function textOf(requirers: readonly ObjectName[]): string {
   return requirers.length === 0 ? 'nothing' : heldText(requirers);
 }
 
-/** The effect of a Gate on an object. `held`: by any Gate, or manually. `moving`: neither held nor free yet. */
+/** The effect of a Gate on an object. `held`: by any Gate, a limit, or manually. `moving`: neither held nor free yet. */
 export type Effect = 'held' | 'free' | 'moving';
 
 type EvaluatedGate = Pick<GateResult, 'key' | 'isOpen' | 'closure'>;
@@ -156,7 +157,7 @@ export function effectOn(object: AnyObject, gate: EvaluatedGate): Effect {
 function effectOnRollout({ status }: Rollout, { key, isOpen }: EvaluatedGate): Effect {
   const closed = (status?.gates ?? []).filter(({ kind, passing }) => kind === KINDS.Gate.kind && passing === false);
   const isNamed = closed.some(({ name }) => name === key);
-  if (!isOpen) return isNamed ? 'held' : 'moving';
+  if (!isOpen) return isNamed || closed.some(({ name }) => isLimit(name)) ? 'held' : 'moving';
   if (isNamed) return 'moving';
   return closed.length > 0 ? 'held' : 'free';
 }
@@ -167,7 +168,8 @@ function effectOnFlux(object: FluxObject, gate: EvaluatedGate): Effect {
   const isNamed = state?.is === 'closed' && state.gates.includes(gate.key);
   if (!gate.isOpen) {
     if (isBypass(currentState(object, [closureKey(gate)]))) return 'free';
-    return isNamed && isSuspended ? 'held' : 'moving';
+    const isHeld = isNamed || (state?.is === 'closed' && state.gates.some(isLimit));
+    return isHeld && isSuspended ? 'held' : 'moving';
   }
   if (!isSuspended) return 'free';
   if (state?.is === 'closed') return isNamed ? 'moving' : 'held';

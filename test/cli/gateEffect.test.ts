@@ -33,6 +33,8 @@ describe('behind a closed Gate', () => {
     ['bypassing for one deployment', kustomization(false, 'bypassing: shop/incident@close-1'), 'free'],
     ['a Rollout that does not say so yet', rollout(), 'moving'],
     ['a Rollout that says so', rollout('shop/incident'), 'held'],
+    ['held by a limit, beyond which no Gate is evaluated', kustomization(true, 'closed: (too-many)', 'unset'), 'held'],
+    ['a Rollout that a limit holds', rollout('(too-many-rollouts)'), 'held'],
   ])('%s', (_, object, effect) => {
     expect(effectOn(object as never, { ...GATE, isOpen: false })).toBe(effect);
   });
@@ -49,6 +51,7 @@ describe('behind an open Gate', () => {
     ['a Rollout that does not say so yet', rollout('shop/incident'), 'moving'],
     ['a Rollout behind another one', rollout('shop/other'), 'held'],
     ['a Rollout that goes on', rollout(), 'free'],
+    ['held by a limit', kustomization(true, 'closed: (too-many)', 'unset'), 'held'],
   ])('%s', (_, object, effect) => {
     expect(effectOn(object as never, { ...GATE, isOpen: true })).toBe(effect);
   });
