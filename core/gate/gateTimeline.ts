@@ -128,7 +128,7 @@ function messageOf(state: GateState, cause: GateRequest | undefined, until: Epoc
 function closureOf({ requests, ...rest }: Timeline, now: EpochMs): string | undefined {
   const { planned: _, ...unplanned } = requests;
   // With approvals, a request to open that has ended a closure begins another one.
-  const { current } = gateRequestsOf(rest.gate, now);
+  const { current } = rest.gate.spec.approvals ? gateRequestsOf(rest.gate, now) : requests;
   const by = current ? `${current.action}=${formatTime(current.at)}` : '';
   const end = nextChange({ ...rest, requests: unplanned }, now);
   return (end === undefined ? by : `${by}~${formatTime(end)}`) || undefined;
