@@ -173,12 +173,15 @@ function consentMetadata({
 // Health that is evaluated live.
 
 /**
- * The HealthChecks that the Rollout watches, from live reads; empty if it watches none. A report may not have
+ * The HealthChecks that the Rollout watches, from live reads; undefined if it watches none. A report may not have
  * reached Metacontroller's cache, and a deployment, its apply and the outcome of its bake cannot be undone.
  */
-export async function readChecks({ rollout, problems }: Observed, call: HookCall): Promise<Partial<Observed>> {
+export async function readChecks(
+  { rollout, problems }: Observed,
+  call: HookCall,
+): Promise<Partial<Observed> | undefined> {
   const [rule] = healthCheckRule(rollout);
-  if (!rule) return {};
+  if (!rule) return undefined;
   const labelSelector = toSelectorString(rule.labelSelector);
   const own = await call.cluster.list<HealthCheck>({ ...rule, labelSelector, atMost: LIMITS.watchedHealthChecks + 1 });
   const watched = await watchedChecks(rollout, own, call);

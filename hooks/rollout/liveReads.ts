@@ -36,16 +36,21 @@ import { readChecks, withPresentHealth, withRestingChecks } from './healthReads.
 /**
  * Reads the proof that a version is applied and healthy live. It reads the HealthChecks always, and the FluxBindings
  * for the need `bindings`. For `health` it reads the ImagePolicy and the present health, which may differ from the
- * stored reports.
+ * stored reports. Resolves to undefined if there is nothing to read: then the plan needn't be made again, which takes
+ * long with many candidates.
  */
-export async function readProof(observed: Observed, needs: ReadonlySet<Need>, call: HookCall): Promise<Observed> {
+export async function readProof(
+  observed: Observed,
+  needs: ReadonlySet<Need>,
+  call: HookCall,
+): Promise<Observed | undefined> {
   const { rollout } = observed;
   const [checks, bindings] = await Promise.all([
     readChecks(observed, call),
     needs.has('bindings') ? readBindingsAfterApply(rollout, call) : observed.bindings,
   ]);
   const read = { ...observed, ...checks, bindings };
-  if (!needs.has('health')) return read;
+  if (!needs.has('health')) return checks || needs.has('bindings') ? read : undefined;
   const [healthChecks, imagePolicy] = await Promise.all([
     withPresentHealth(rollout, read.healthChecks, call),
     liveImagePolicy(rollout, call.cluster),

@@ -70,7 +70,8 @@ async function decidePlan(
 async function withLiveProof(draft: Draft, known: ReadonlySet<Need>, call: HookCall): Promise<Draft> {
   const needs = new Set([...known, ...draft.plan.needs]);
   if (needs.size === known.size) return draft;
-  return withLiveProof(draftOf(await readProof(draft.observed, needs, call), call), needs, call);
+  const read = await readProof(draft.observed, needs, call);
+  return read ? withLiveProof(draftOf(read, call), needs, call) : draft;
 }
 
 /**
