@@ -1,5 +1,5 @@
 /** Applications in a table, one a line: `-o wide`. */
-import { type Application, outcomeOf } from '../../client/explain/application.ts';
+import { type Application, type Cause, outcomeOf } from '../../client/explain/application.ts';
 import { table } from './columns.ts';
 import { OUTCOME_TONES, STATE_TONES, type Style } from './style.ts';
 
@@ -45,6 +45,11 @@ function row(app: Application, style: Style, isQualified: boolean): string[] {
     runs ? style.age(runs.bakeEndTime ?? runs.timestamp) : '-',
     waiting?.version ?? '-',
     style.tone(STATE_TONES[state], state),
-    state === 'done' && pinned === undefined ? '' : style.text(causes[0]?.text ?? ''),
+    style.text((pinned === undefined ? mainCause(app) : causes[0])?.text ?? ''),
   ];
+}
+
+/** The first cause; of a version that runs, only that nothing has it. */
+export function mainCause({ state, causes }: Application): Cause | undefined {
+  return state === 'done' ? causes.find(({ code }) => code === 'NothingBound') : causes[0];
 }

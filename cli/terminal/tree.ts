@@ -10,7 +10,7 @@ import {
   type Step,
 } from '../../client/explain/application.ts';
 import { sameJson } from '../../core/kube/json.ts';
-import type { ClusterApplications } from './applicationTable.ts';
+import { type ClusterApplications, mainCause } from './applicationTable.ts';
 import { padEnd, widthOf, wrapText } from './columns.ts';
 import { OUTCOME_TONES, STEP_TONES, type Style, type TerminalTone } from './style.ts';
 
@@ -96,9 +96,11 @@ function headLines(name: string, app: Application, style: Style): string[] {
   return [style.strong(name), ...parts.map((part) => `  ${part}`)];
 }
 
-/** The cause that no step shows, such as a missing ImagePolicy. */
-function problemLines({ state, causes: [cause] }: Application, style: Style): string[] {
-  if ((state !== 'problem' && state !== 'empty') || !cause || cause.step !== undefined) return [];
+/** The cause that no step shows, such as a missing ImagePolicy, or that nothing is bound. */
+function problemLines(app: Application, style: Style): string[] {
+  const { state } = app;
+  const cause = mainCause(app);
+  if (!['problem', 'empty', 'done'].includes(state) || !cause || cause.step !== undefined) return [];
   return wrapText(`${style.symbol(state === 'problem' ? 'bad' : 'quiet')} ${style.text(cause.text)}`, style.columns);
 }
 

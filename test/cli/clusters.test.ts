@@ -11,7 +11,9 @@ async function clusterWith(version: string, seen: (token: string | undefined) =>
   const { url } = await apiServer((request, response, { pathname }) => {
     seen(request.headers.authorization);
     const [, namespace] = /\/namespaces\/([^/]+)\/rollouts$/.exec(pathname) ?? [];
-    json(response, list(namespace ? [rollout('web', version, namespace)] : []));
+    const web = namespace && rollout('web', version, namespace);
+    // Without it, the output reports that nothing is bound.
+    json(response, list(web ? [{ ...web, spec: { ...web.spec, releaseConfigMap: { name: 'web' } } }] : []));
   });
   return url;
 }

@@ -52,6 +52,17 @@ beforeAll(async () => {
 const seen = (of: CliScenario, line: string, rules: Rules = developer, around: RelatedObjects = {}): Promise<Called> =>
   typed(`${line} -n ${NAMESPACE}`.split(' '), of.stored, { now: later(of), ...around }, rules);
 
+it.each(['get', 'get -o wide'])('an application to which nothing is bound: %s', async (line) => {
+  const unbound = await scenario(
+    { spec: { bakeTime: '1s' } },
+    { publish: '1.0.0' },
+    'settle',
+    { advance: '2s' },
+    'settle',
+  );
+  expect((await seen(unbound, line)).out).toContain('No Flux object is bound to it, so none gets its version');
+});
+
 it.each([
   ['get-done', 'get'],
   ['status-done', 'status app'],
