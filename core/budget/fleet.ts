@@ -4,7 +4,7 @@ import { isCounted, isManual } from '../rollout/deployment/history.ts';
 import type { BudgetConfig } from './budgetConfig.ts';
 import { ByVersion, type ImageVersion, imageOf } from './imageVersion.ts';
 
-/** A Rollout that the budget selects, as the budget sees it. */
+/** A Rollout that the budget selects, with the facts that its slots depend on. */
 export interface Member {
   rollout: Rollout;
   uid: string;

@@ -214,7 +214,7 @@ function scheduleGate(
 
 /**
  * The RolloutGate unchanged, in the form of an answer: without what Metacontroller and the API server have added.
- * It keeps the time of its next change, from which on it doesn't count as passing.
+ * The RolloutGate keeps the time of its next change, from which on it doesn't count as passing.
  */
 function unchangedGate({ apiVersion, kind, metadata, spec }: RolloutGate): RolloutGate {
   const annotations = annotationsIn(metadata.annotations, [...COPIED_ANNOTATIONS, GATE_UNTIL]);

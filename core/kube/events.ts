@@ -24,7 +24,7 @@ export interface NewEvent {
   about?: string;
   /**
    * Sort key among the Events of one object in the same second; equal for equal occurrences, whatever the message.
-   * It begins with a letter of `ORDER`.
+   * The key begins with a letter of `ORDER`.
    */
   order?: string;
   /** The version, if the Event is about one deployment. */

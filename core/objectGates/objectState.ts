@@ -38,7 +38,7 @@ export function formatState(state: ObjectState): string {
   if (state.is === 'open') return state.is;
   if (state.is === 'opening') return `opening: ${formatInstant(state.since)}`;
   if (state.is !== 'closed') return `${state.is}: ${[...state.gates].sort().join(',')}`;
-  // This list informs readers, so it may be cut. The other two are compared as a whole.
+  // The list of a closed state only informs readers, so it may be cut. The others are compared as a whole.
   const list = state.gates.map(gateOfClosure).sort().join(',');
   return `closed: ${list.length > MAX_GATE_LIST_CHARACTERS ? LIMIT_OF_GATES : list}`;
 }

@@ -1,6 +1,6 @@
 /**
  * The records of a Rollout's pin and of a Gate's calendar: the user who set or removed the pin, or set the calendar.
- * They are JSON in annotations that only the webhook writes.
+ * The records are JSON in annotations that only the webhook writes.
  */
 
 import { DEPLOY_MESSAGE, PIN_RECORD, REASON, SCHEDULED_BY } from '../../api/annotations.ts';

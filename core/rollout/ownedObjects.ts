@@ -26,7 +26,7 @@ type ReleaseConfigMap = KubeObject & { data: Record<string, string> };
 
 /**
  * The ConfigMap of `spec.releaseConfigMap`, for Flux's `substituteFrom`.
- * It follows the stored history: the status that is about to be stored may be rejected.
+ * Its data follows the stored history: the status that is about to be stored may be rejected.
  */
 export function releaseConfigMap({ metadata, spec, status }: Rollout): ReleaseConfigMap | undefined {
   const version = status?.history?.[0]?.version;

@@ -100,7 +100,7 @@ interface BeforeDecision extends Pick<Plan, 'events'> {
 
 /**
  * The retry, the discovery of releases, and the progress of the newest deployment. These come first, so that the
- * decision sees a bake that ends or starts in this sync.
+ * decision includes a bake that ends or starts in this sync.
  */
 function beforeDecision(observed: Observed, now: EpochMs): BeforeDecision {
   const { rollout, healthChecks } = observed;

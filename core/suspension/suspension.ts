@@ -251,8 +251,8 @@ export function requestedByRollouts(
 }
 
 /**
- * The trigger to write; undefined if the object has one of this minute. Metacontroller writes no value twice, so one
- * that the webhook hasn't seen is written again in the next minute.
+ * The trigger to write; undefined if the object has one of this minute. Metacontroller writes no value twice, so a
+ * trigger that didn't reach the webhook is written again in the next minute.
  */
 function newTrigger(object: FluxObject, is: ObjectState['is'], now: EpochMs): string | undefined {
   return hasTrigger(object, now) ? undefined : stateTrigger(is, now);

@@ -1,7 +1,7 @@
 /**
  * The objects that a Gate has not reached: they run although it is closed, or are suspended although it is open.
- * This is decided from the object's own annotations, which the webhook writes in the write that suspends. Any other
- * report on the object may be late, or may have failed for the same reason.
+ * The object's own annotations decide, which the webhook writes in the write that suspends. Any other report on the
+ * object may be late, or may have failed for the same reason.
  */
 import { AWAITS_ARTIFACT, GATE_STATE, REQUIRED_GATES, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';

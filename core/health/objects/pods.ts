@@ -61,7 +61,7 @@ export function podQueries(objects: readonly ObjectHealth[]): PodQuery[] {
 /**
  * The workload's health, taking its Pods into account. If it has lost Pods and no unready Pod is to blame, nodes were
  * drained, have failed or were added. Then the workload is Pending until all Pods are ready, however long that takes.
- * One that is not complete at its deadline has failed if one of its Pods has crashed.
+ * A workload that is not complete at its deadline has failed if one of its Pods has crashed.
  */
 export function healthWithPods(
   { workload, atMost }: PodQuery,
@@ -113,7 +113,7 @@ function crashDeadline(
   return deadline !== undefined && deadline <= now ? deadline : undefined;
 }
 
-/** Whether the Pod certainly has the workload's present spec: one of a version before says nothing about this one. */
+/** Whether the Pod certainly has the workload's present spec: a Pod of an earlier version proves nothing. */
 function hasPresentSpec(pod: Pod, workload: AnyObject | undefined, changed: EpochMs): boolean {
   const status = (field: string) => fieldAt(workload, ['status', field]);
   // Only StatefulSets have a revision. They also replace lost Pods with Pods of the version before.

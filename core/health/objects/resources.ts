@@ -32,7 +32,7 @@ interface Health {
   failedAttempt?: EpochMs;
   /** Flux's work, if it is a Kustomization that is pending only for that. */
   work?: 'applies' | 'repeats';
-  /** When it was last seen complete, if it failed only by having too few Pods since. */
+  /** The last time at which the workload was found complete, if it failed only by having too few Pods since. */
   seenComplete?: EpochMs;
   /** The overdue progress, if it is a workload whose deadline is over. A Pod that crashes makes it unhealthy. */
   unfinished?: Unfinished;

@@ -270,7 +270,7 @@ function rolloutGateBlockers(inputs: BlockerInputs): FoundBlocker[] {
 
 /**
  * Whether RolloutGates block `initialVersion`, as they block every first version.
- * They don't if a manual deployment is requested: that deployment would wait for it.
+ * They don't if a manual deployment is requested: that deployment would wait for `initialVersion`.
  */
 function blocksInitial({ observed: { rollout }, config, choice, requests }: BlockerInputs): boolean {
   const isManual = rollout.spec?.wantedVersion || requests.forceDeploy !== undefined;

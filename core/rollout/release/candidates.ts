@@ -128,7 +128,7 @@ export function releaseOrder(available: readonly VersionInfo[], { rank }: Policy
 }
 
 // The time for which a release has to be known here before it may be deployed.
-// It counts by our own clock, because the publisher of an image chooses its date.
+// Our own clock measures the time, because the publisher of an image chooses its date.
 // If the clock is set back, a release waits longer, never shorter.
 
 /** Reason of DeploymentBlocked, and of Ready before a first deployment. */
