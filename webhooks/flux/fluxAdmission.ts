@@ -102,7 +102,7 @@ async function withBypass(
   };
 }
 
-// What is read after the decision: the fields that the write would lose, and the next obstacle.
+// Reads after the decision: the fields that the write would lose, and the next obstacle.
 
 /**
  * The denial of a write of a held object in another version than the stored one, if it lacks a field of the stored

@@ -63,7 +63,7 @@ export const validateRolloutStatus: AdmissionHandler = async (request, call) => 
 };
 
 /**
- * The status to store for one that others wrote. It has our fields if the writer doesn't know them, the stored inputs
+ * The status to store for one that others wrote. It has our fields if the writer's type lacks them, the stored inputs
  * of decisions, the writer as the requester of a new deployment, and the next revision.
  */
 function acceptStatus(written: RolloutStatus, stored: RolloutStatus | undefined, user: string): RolloutStatus {
@@ -97,8 +97,8 @@ function withStoredInputs(written: RolloutStatus, stored: RolloutStatus | undefi
 
 /**
  * The status with the writer as the requester of the deployment that it adds, and without records of other users: only
- * the hooks know who approved or bypassed. In a first history, for example of a restored backup, the writer's records
- * stay.
+ * the hooks may record who approved or bypassed. In a first history, for example of a restored backup, the writer's
+ * records stay.
  */
 function withRequester(written: RolloutStatus, stored: RolloutStatus | undefined, user: string): RolloutStatus {
   const [head, ...older] = written.history ?? [];
