@@ -77,7 +77,7 @@ async function bypassIfClosed(context: Context, rollout: Rollout, planned: Write
   if ('none' in tried) return tried;
   const [before, after] = [rollout, tried.object].map(({ metadata }) => metadata.annotations?.[BYPASSED_GATES]);
   if (after !== undefined && after !== before) return planned;
-  // They have the cause if the user may bypass no Gate.
+  // The Warnings have the cause if the user may bypass no Gate.
   printWarnings(context, tried.warnings);
   const version = planned.brings?.version ?? '';
   const text = `Nothing was changed: ${version} would bypass no closed Gate of Rollout ${refKey(identityOf(rollout))}.`;

@@ -32,7 +32,7 @@ export const checkReferences = checkOf('References', async ({ client, list, kind
   const isAboutFlux = checks?.some(({ spec }) => spec?.class === KUSTOMIZATION_CLASS);
   const kustomizations = isAboutFlux ? await flux('Kustomization') : undefined;
   const hasUpstreams = rollouts?.some((rollout) => upstreamRefs(rollout).length > 0);
-  // They may be in other namespaces, and a Namespace may consent for all of its Rollouts.
+  // Upstream Rollouts may be in other namespaces, and a Namespace may consent for all of its Rollouts.
   const [upstreams, namespaces] = hasUpstreams
     ? await Promise.all([kind<Rollout>('Rollout', { namespace: undefined }), list<KubeObject>(NAMESPACES)])
     : [];

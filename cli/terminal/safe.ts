@@ -1,7 +1,7 @@
 /**
  * Makes text safe for the terminal, as the last step before output: text of other users can't move the cursor, change
  * colors, fill the clipboard, start a line or turn letters around. Only our own colors pass: they have a random number
- * of this process in them, which no other user knows.
+ * of this process in them, which no other user can read.
  */
 import { randomInt } from 'node:crypto';
 import { UNSAFE_IN_TEXT } from '../../connection/kube/objectText.ts';

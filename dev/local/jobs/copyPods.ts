@@ -69,7 +69,7 @@ export function runCopyPods(admin: Access, dir: string, log: Log): CopyPods {
     });
   }
 
-  // It fails while the API server is down.
+  // A poll fails while the API server is down.
   const polling = repeat(POLL_MS, poll);
   return {
     async stop() {
