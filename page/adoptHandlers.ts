@@ -47,7 +47,7 @@ interface AdoptOptions {
 export function createAdoptHandlers({ client, namespace, fallback, rollouts, rightsOf }: AdoptOptions): AdoptHandlers {
   const readAdoption = async ({ kind, choices: _, ...ref }: AdoptRequest) => {
     const object = await client.get<FluxObject>({ ...resourceOf(KINDS[kind]), ...ref });
-    if (!object) throw new Problem(`There is no ${kind} '${ref.name}' in namespace '${ref.namespace}'.`);
+    if (!object) throw new Problem(`There is no ${kind} ${ref.name} in namespace ${ref.namespace}.`);
     return { object, related: await readAdoptionContext(client, object) };
   };
   return {

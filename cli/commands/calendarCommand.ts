@@ -54,7 +54,7 @@ For a namespace it shows the Gates and schedules of that namespace, and Gates of
       );
       return EXIT.ok;
     }
-    const where = options.allNamespaces ? 'the cluster' : `namespace '${cluster.namespace}'`;
+    const where = options.allNamespaces ? 'the cluster' : `namespace ${cluster.namespace}`;
     if (rows.length > 0) for (const line of calendarLines(rows, weeks, context, styleOf(context))) terminal.print(line);
     else if (unread.length === 0)
       terminal.note(`Nothing opens or closes in ${where}: there is no Gate and no schedule.`);

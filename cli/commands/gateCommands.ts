@@ -140,7 +140,7 @@ async function chooseClosedGate(context: Context, { client, namespace }: Cluster
     return !opened && cause?.action === 'close';
   });
   if (closed.length === 0)
-    throw new Problem(`No user has closed a Gate in namespace '${namespace}': there is nothing to open.`);
+    throw new Problem(`No user has closed a Gate in namespace ${namespace}: there is nothing to open.`);
   const choices = closed.map((gate) => {
     const { name } = identityOf(gate);
     return {
@@ -149,5 +149,5 @@ async function chooseClosedGate(context: Context, { client, namespace }: Cluster
       value: `gate/${refKey(identityOf(gate))}`,
     };
   });
-  return choose(context, `More than one Gate is closed in namespace '${namespace}'.`, choices);
+  return choose(context, `More than one Gate is closed in namespace ${namespace}.`, choices);
 }

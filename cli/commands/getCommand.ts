@@ -98,7 +98,7 @@ async function show(context: Context, cluster: Cluster, which: RolloutSelection,
     ? showForPeople(context, cluster, which, format === 'wide')
     : showForPrograms(context, cluster, which, format));
   if (shown === 0 && format !== 'json' && format !== 'yaml') {
-    const where = which.everywhere ? 'any namespace' : `namespace '${cluster.namespace}'`;
+    const where = which.everywhere ? 'any namespace' : `namespace ${cluster.namespace}`;
     const labels = which.selector ? ` with the labels '${which.selector}'` : '';
     context.terminal.note(`There are no Rollouts${labels} in ${where}.`);
     if (labels) return EXIT.ok;

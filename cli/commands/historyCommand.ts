@@ -39,7 +39,7 @@ export const history: CommandDefinition = {
       return EXIT.ok;
     }
     if (options.output) terminal.printText(await structuredText(entries, options.output));
-    else if (entries.length === 0) terminal.note(`Rollout '${rollout.metadata.name}' has deployed nothing yet.`);
+    else if (entries.length === 0) terminal.note(`Rollout ${rollout.metadata.name} has deployed nothing yet.`);
     else for (const line of historyLines(entries, style, context.now())) terminal.print(line);
     const pin = options.output ? undefined : pinRecordOf(rollout);
     if (pin) terminal.note(style.text(`${pinText(pin)}.`));

@@ -179,7 +179,7 @@ export async function waitFor(
   try {
     for await (const _ of live.updates(60_000)) {
       const [rollout] = live.rollouts;
-      if (!rollout) throw new Problem(`Rollout '${name}' in namespace '${namespace}' has been deleted.`);
+      if (!rollout) throw new Problem(`Rollout ${name} in namespace ${namespace} has been deleted.`);
       const app = explainRollout(rollout, live.related, context.now());
       const style = styleOf(context);
       for (const line of changeLines(last, app)) terminal.note(style.text(line));

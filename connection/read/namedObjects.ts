@@ -114,7 +114,7 @@ async function notFound(
   const listed = async (each: ListSelectors & Pick<Collection, 'namespace'>) =>
     (await Promise.all(from.map((of) => client.list({ ...of, ...each }).catch(() => [])))).flat();
   const found = await listed({ namespace: undefined, fieldSelector });
-  const elsewhere = [...new Set(found.map(({ metadata }) => `'${metadata.namespace}'`))];
+  const elsewhere = [...new Set(found.map(({ metadata }) => metadata.namespace ?? ''))];
   const here = elsewhere.length > 0 ? [] : (await listed({ namespace })).map(({ metadata }) => metadata.name ?? '');
   const hint =
     elsewhere.length > 0
@@ -122,7 +122,7 @@ async function notFound(
       : here.length > 0
         ? ` It has ${firstFew(here, 8)}.`
         : '';
-  return new Problem(`There is no ${what} '${name}' in namespace '${namespace}'.${hint}`);
+  return new Problem(`There is no ${what} ${name} in namespace ${namespace}.${hint}`);
 }
 
 // Gates and RolloutGates.
@@ -174,7 +174,7 @@ export async function readAnyGate(
     kind === 'Gate' ? undefined : readNamed(client, 'RolloutGate', parsed),
   ]);
   if (gate && rolloutGate) {
-    const both = `There is a Gate and a RolloutGate '${name}' in namespace '${namespace}'`;
+    const both = `There is a Gate and a RolloutGate ${name} in namespace ${namespace}`;
     throw new Problem(`${both}: write gate/${name} or rolloutgate/${name}.`);
   }
   const found = gate ?? rolloutGate;

@@ -271,7 +271,7 @@ describe('close', () => {
   it.each([
     ['of another Rollout', 'rolloutgate/qa --rollout api', /is for Rollout web/],
     ['that is a Gate', 'gate/qa --rollout web', /is for a RolloutGate/],
-    ['of a Rollout that does not exist', 'rolloutgate/other --rollout api', /no Rollout 'api'/],
+    ['of a Rollout that does not exist', 'rolloutgate/other --rollout api', /no Rollout api/],
   ])('writes no RolloutGate %s', async (_, words, why) => {
     const { writes, err } = await written(`kubectl rollouts close -n shop ${words}`, [DEPLOYED, rolloutGate({})]);
     expect([writes, err]).toEqual([[], expect.stringMatching(why)]);

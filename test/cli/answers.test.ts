@@ -119,9 +119,9 @@ To block the versions of one Rollout:
       'open nothing',
       [YEAR_END, QA],
       1,
-      "There is no Gate or RolloutGate 'nothing' in namespace 'shop'. It has year-end, qa.\n",
+      'There is no Gate or RolloutGate nothing in namespace shop. It has year-end, qa.\n',
     ],
-    ['open', [YEAR_END], 1, "No user has closed a Gate in namespace 'shop': there is nothing to open.\n"],
+    ['open', [YEAR_END], 1, 'No user has closed a Gate in namespace shop: there is nothing to open.\n'],
   ])('%s', async (line, objects, code, answer) => {
     const called = await typed([...line.split(' '), '-n', 'shop'], objects as never);
     expect(called).toMatchObject({ code, out: '', err: answer, writes: [] });
@@ -144,7 +144,7 @@ To deploy it:
   it('a Gate and a RolloutGate of one namespace are found in one', async () => {
     const twin = { ...(QA as any), metadata: { ...(QA as any).metadata, name: 'year-end' } };
     const { err } = await typed(['open', 'year-end', '-n', 'other'], [YEAR_END, twin] as never);
-    expect(err).toContain("Found in namespace 'shop': add -n.");
+    expect(err).toContain('Found in namespace shop: add -n.');
   });
 });
 

@@ -43,7 +43,7 @@ it('of a namespace without any', async () => {
   expect(await typed(['calendar', '-n', 'shop'], [])).toMatchObject({
     code: 0,
     out: '',
-    err: "Nothing opens or closes in namespace 'shop': there is no Gate and no schedule.\n",
+    err: 'Nothing opens or closes in namespace shop: there is no Gate and no schedule.\n',
   });
 });
 

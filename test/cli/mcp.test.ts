@@ -63,7 +63,7 @@ it('returns the output of the commands as JSON, and errors as sentences', async 
   expect(JSON.parse((await call('history', { rollout: 'web' })).text)).toMatchObject([{ version: { tag: '1.0.0' } }]);
   expect(JSON.parse((await call('get')).text)).toMatchObject({ items: [{ name: 'web' }] });
   expect(await call('history', { rollout: 'nope' })).toEqual({
-    text: expect.stringContaining("There is no Rollout 'nope' in namespace 'shop'."),
+    text: expect.stringContaining('There is no Rollout nope in namespace shop.'),
     isError: true,
   });
   expect((await call('history')).isError).toBe(true);

@@ -272,8 +272,8 @@ describe('a watch', () => {
 
 describe('a missing object', () => {
   it.each([
-    ['get nothing', `There is no Rollout 'nothing' in namespace '${NAMESPACE}'. It has app.\n`],
-    ['why kustomization/nothing', `There is no Kustomization 'nothing' in namespace '${NAMESPACE}'. It has app.\n`],
+    ['get nothing', `There is no Rollout nothing in namespace ${NAMESPACE}. It has app.\n`],
+    ['why kustomization/nothing', `There is no Kustomization nothing in namespace ${NAMESPACE}. It has app.\n`],
     ['history app --diff 1 99', 'There is no deployment 99 in the history: it has 1.\n'],
   ])('%s', async (line, sentence) => {
     const { code, out, err } = await seen(runs!, line);
@@ -282,14 +282,14 @@ describe('a missing object', () => {
 
   it('is looked up in other namespaces', async () => {
     const { err } = await typed(['get', 'app', '-n', 'default'], runs!.stored);
-    expect(err).toBe(`There is no Rollout 'app' in namespace 'default'. Found in namespace '${NAMESPACE}': add -n.\n`);
+    expect(err).toBe(`There is no Rollout app in namespace default. Found in namespace ${NAMESPACE}: add -n.\n`);
   });
 
   it('a namespace without Rollouts', async () => {
     const { code, err } = await typed(['get', '-n', 'kube-public'], runs!.stored);
     expect([code, err]).toEqual([
       0,
-      "There are no Rollouts in namespace 'kube-public'.\nTo list those of all namespaces:\n  kubectl rollouts get -A\nTo adopt a running application under one:\n  kubectl rollouts adopt kustomization/my-app\n",
+      'There are no Rollouts in namespace kube-public.\nTo list those of all namespaces:\n  kubectl rollouts get -A\nTo adopt a running application under one:\n  kubectl rollouts adopt kustomization/my-app\n',
     ]);
   });
 

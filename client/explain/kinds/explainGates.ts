@@ -148,11 +148,11 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
   const rejected = spec?.rejectedVersions ?? [];
   const listed = listingOf(gate, spec?.passing === false, version);
   const who = listed ? `, ${changeText(storedEntry(listed))}` : '';
-  const waits = `Version ${version} of Rollout '${name}' waits for ${isWaitedFor ? 'it' : 'something else'}`;
-  const absent = `Rollout '${name}' was not found in namespace '${object.namespace}', or you aren't allowed to read it`;
+  const waits = `Version ${version} of Rollout ${name} waits for ${isWaitedFor ? 'it' : 'something else'}`;
+  const absent = `Rollout ${name} was not found in namespace ${object.namespace}, or you aren't allowed to read it`;
   const code = isBlocked ? 'RolloutGatesBlocking' : undefined;
   const causes: Cause[] = [
-    { code: code ?? 'Passing', text: `RolloutGate '${object.name}' of Rollout '${name}': ${headline}${who}` },
+    { code: code ?? 'Passing', text: `RolloutGate ${object.name} of Rollout ${name}: ${headline}${who}` },
     ...causeIf(code ?? 'Waits', version !== undefined && waits),
     ...causeIf('RolloutNotFound', !rollout && absent),
     ...causeIf(

@@ -32,7 +32,7 @@ it.each([
   ],
 ])('a RolloutGate with %s says so where nothing waits', (_, list, spec, text) => {
   const { causes } = explainRolloutGate({ ...gate, spec }, withList(list), NOW);
-  expect(causes[0]?.text).toBe(`RolloutGate 'two' of Rollout 'web': ${text}`);
+  expect(causes[0]?.text).toBe(`RolloutGate two of Rollout web: ${text}`);
 });
 
 it.each<[string, object, string]>([
