@@ -231,7 +231,7 @@ export function parseAcceptedRequests(text: string | undefined): GateRequests | 
 }
 
 /**
- * The stored requests. An earlier release stored an opening for one version as the current or planned request, which
+ * The stored requests. An earlier commit stored an opening for one version as the current or planned request, which
  * closed the Gate for all others: it becomes a closure, or is dropped.
  */
 function parseRequests(...entries: [current: Entry, planned: Entry, exception: Entry]) {

@@ -64,11 +64,8 @@ export function readState(object: Pick<KubeObject, 'metadata'> | undefined): Obj
   if (is === 'open') return { is };
   // As `formatState` writes it. Only a tenant can have written a longer list.
   if (is === 'closed' && rest.length > MAX_GATE_LIST_CHARACTERS) return { is, gates: [LIMIT_OF_GATES] };
-  if (is === 'closed' || is === 'bypassed' || is === 'bypassing') {
-    // An older version's trigger has a minute after the list.
-    const list = is === 'closed' ? gateOfClosure(rest) : rest;
-    return { is, gates: list.split(',').filter((ref) => ref !== '') };
-  }
+  if (is === 'closed' || is === 'bypassed' || is === 'bypassing')
+    return { is, gates: rest.split(',').filter((ref) => ref !== '') };
   const since = parseTime(rest);
   return is === 'opening' && since !== undefined ? { is, since } : undefined;
 }

@@ -94,12 +94,6 @@ describe('behind an open Gate, a suspended object is reported', () => {
       'NotResumed',
       'the webhook has not resumed it yet',
     ],
-    [
-      'whose suspension did not reach it a minute before',
-      { annotations: { ...held, 'gate.fluxcd.io/state': 'closed: shop/freeze@2026-03-04T10:00:00Z' } },
-      'NotResumed',
-      'the webhook has not resumed it yet',
-    ],
   ])('%s', (_, object, reason, message) => {
     const found = { kind: 'Kustomization', namespace: 'shop', name: 'web', reason };
     for (const each of forms(object))
