@@ -143,7 +143,7 @@ function textOf(requirers: readonly ObjectName[]): string {
   return requirers.length === 0 ? 'nothing' : heldText(requirers);
 }
 
-/** The effect of a Gate on an object. `held`: by any Gate, a limit, or manually. `moving`: neither held nor free yet. */
+/** The effect of a Gate on an object. `held`: by a Gate, a limit, or manually. `moving`: neither held nor free yet. */
 export type Effect = 'held' | 'free' | 'moving';
 
 type EvaluatedGate = Pick<GateResult, 'key' | 'isOpen' | 'closure'>;

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { APPROVAL_KEYS, type Approvable, recordedOn } from '../../core/approval/approvalRecord.ts';
-import { expiryOf } from '../../core/approval/approvalVerdict.ts';
+import { isExpired } from '../../core/approval/approvalVerdict.ts';
 import { standingApprovals } from '../../core/gate/gateApprovals.ts';
 import { refKey } from '../../core/kube/names.ts';
 import type { Action } from './action.ts';
@@ -32,7 +32,7 @@ function isApprovedBy(
   return given.some(
     (approval) =>
       approval.by === user &&
-      ((rule && expiryOf(approval, rule)) ?? Number.POSITIVE_INFINITY) > now &&
+      !(rule && isExpired(approval, rule, now)) &&
       approval.version === version &&
       (of === undefined || approval.rollout === undefined || approval.rollout === of) &&
       (rolloutUid === undefined || approval.uid === rolloutUid),

@@ -251,9 +251,9 @@ export function requestedByRollouts(
 }
 
 /**
- * The trigger to write; undefined if the object has one of this minute, whatever that requests: without the webhook, the
- * two decorators would otherwise replace each other's triggers without end. Metacontroller writes no value twice, so a
- * trigger that didn't reach the webhook is written again in the next minute.
+ * The trigger to write; undefined if the object has one of this minute, whatever that requests: otherwise, without the
+ * webhook, two decorators would replace each other's triggers without end. Metacontroller writes no value twice, so a
+ * trigger that the webhook hasn't seen is written again in the next minute.
  */
 function newTrigger(object: FluxObject, is: ObjectState['is'], now: EpochMs): string | undefined {
   return hasTrigger(object, now) ? undefined : stateTrigger(is, now);

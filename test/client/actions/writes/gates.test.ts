@@ -154,44 +154,6 @@ describe('opening a Gate', () => {
     expect(why(openGate(gate(), { version: '1.2.0' }, NOW))).toMatch(/is open already, for every version\.$/);
   });
 
-  it.each<[string, object, Parameters<typeof openGate>[1], string]>([
-    [
-      'is extended by its window',
-      { default: 'closed', window: '4h' },
-      {},
-      'Extended the opening of Gate shop/incident until 2026-11-25T15:00:00Z',
-    ],
-    [
-      'for one version is extended by its window',
-      { default: 'closed', window: '4h' },
-      { version: '1.2.0' },
-      'Extended the opening of Gate shop/incident for 1.2.0 only until 2026-11-25T15:00:00Z',
-    ],
-    [
-      'until its schedule closes it stays open for its window',
-      { default: 'opened', window: '24h', schedule: { action: 'Close', rules: [{ daysOfWeek: ['Thursday'] }] } },
-      {},
-      'Extended the opening of Gate shop/incident until 2026-11-26T11:00:00Z',
-    ],
-    [
-      'until its schedule closes it, without a window, keeps its end',
-      { default: 'closed', schedule: { action: 'Open', rules: [{ daysOfWeek: ['Wednesday'] }] } },
-      {},
-      'Gate shop/incident is open already, until 2026-11-26T00:00:00Z.',
-    ],
-    [
-      'for one version and without an end stays',
-      { default: 'closed' },
-      { version: '1.2.0' },
-      'Gate shop/incident is open for 1.2.0 already.',
-    ],
-  ])('that is open %s', (_, spec, opening, text) => {
-    const first = openGate(gate({}, spec), opening, NOW);
-    const open = isRequest(first) ? withRequest(gate({}, spec), first) : gate({}, spec);
-    const again = openGate({ ...open, status: { requiredByCount: 3 } }, opening, NOW + HOUR);
-    expect(isRequest(again) ? again : { text: again.none, concerns: [] }).toMatchObject({ text, concerns: [] });
-  });
-
   it.each([
     ['open', 'close', openGate],
     ['close', 'open', closeGate],

@@ -1,9 +1,9 @@
-/** The end of a closure that a text promises is the one that the Gate keeps: its own spec decides. */
+/** The end of a closure or opening that a text promises is the one that the Gate keeps: its own spec decides. */
 import { describe, expect, it } from 'vitest';
 import { ACCEPTED_REQUEST } from '../../../../api/annotations.ts';
 import type { Gate } from '../../../../api/types.ts';
 import { freeze } from '../../../../client/actions/writes/freeze.ts';
-import { type ClosedSpan, closeGate, gateAfter } from '../../../../client/actions/writes/gateWrites.ts';
+import { type ClosedSpan, closeGate, gateAfter, openGate } from '../../../../client/actions/writes/gateWrites.ts';
 import { isRequest, type PlannedWrite } from '../../../../client/actions/writes/plannedWrite.ts';
 import { formatAcceptedRequests } from '../../../../core/gate/gateRequests.ts';
 import { evaluateGate } from '../../../../core/gate/gateTimeline.ts';
@@ -177,4 +177,43 @@ it.each<[string, object, ClosedSpan, string[]]>([
 ])('before a freeze of an existing Gate a user confirms %s', (_, spec, span, confirmed) => {
   const planned = freeze({ namespace: 'shop', name: 'weekend' }, span, gate(spec), NOW);
   expect(isRequest(planned) && planned.concerns.slice(1)).toEqual(confirmed);
+});
+
+it.each<[string, object, Parameters<typeof openGate>[1], string]>([
+  [
+    'is extended by its window',
+    { default: 'closed', window: '4h' },
+    {},
+    'Extended the opening of Gate shop/weekend until 2026-11-25T15:00:00Z',
+  ],
+  [
+    'for one version is extended by its window',
+    { default: 'closed', window: '4h' },
+    { version: '1.2.0' },
+    'Extended the opening of Gate shop/weekend for 1.2.0 only until 2026-11-25T15:00:00Z',
+  ],
+  [
+    'until its schedule closes it stays open for its window',
+    { default: 'opened', window: '24h', schedule: { action: 'Close', rules: [{ daysOfWeek: ['Thursday'] }] } },
+    {},
+    'Extended the opening of Gate shop/weekend until 2026-11-26T11:00:00Z',
+  ],
+  [
+    'until its schedule closes it, without a window, keeps its end',
+    { default: 'closed', schedule: { action: 'Open', rules: [{ daysOfWeek: ['Wednesday'] }] } },
+    {},
+    'Gate shop/weekend is open already, until 2026-11-26T00:00:00Z.',
+  ],
+  [
+    'for one version and without an end stays',
+    { default: 'closed' },
+    { version: '1.2.0' },
+    'Gate shop/weekend is open for 1.2.0 already.',
+  ],
+])('opening a Gate that is open %s', (_, spec, opening, text) => {
+  const first = openGate(gate(spec), opening, NOW);
+  const written = isRequest(first) ? (first.body.metadata?.annotations ?? {}) : {};
+  const open = gateAfter(gate(spec), written, NOW);
+  const again = openGate({ ...open, status: { requiredByCount: 3 } }, opening, NOW + HOUR);
+  expect(isRequest(again) ? again : { text: again.none, concerns: [] }).toMatchObject({ text, concerns: [] });
 });
