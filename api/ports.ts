@@ -197,6 +197,8 @@ export interface MeasurementQuery {
   query: string;
   /** The time before which no measurement counts. */
   since: EpochMs;
+  /** When the deployment was applied: a measurement for another deployment is no answer, whatever the clocks say. */
+  cutoff?: EpochMs | undefined;
 }
 
 /** Queries to MetricProviders, in the background: a provider that hangs delays no sync. */

@@ -52,6 +52,7 @@ export async function measure(
     provider,
     query: rendered.query,
     since,
+    cutoff,
   });
   if (!measurement) {
     const waitingSince = Math.max(due, parseTime(metadata.creationTimestamp) ?? Number.NEGATIVE_INFINITY);

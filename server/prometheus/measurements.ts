@@ -91,10 +91,10 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
   }
 
   function answerTo(
-    { provider, query: text, since }: MeasurementQuery,
+    { provider, query: text, since, cutoff }: MeasurementQuery,
     { answered, measured }: Entry,
   ): Measurement | undefined {
-    const isSame = answered?.provider === provider && answered.query === text;
+    const isSame = answered?.provider === provider && answered.query === text && answered.cutoff === cutoff;
     // A measurement in the future was made before the clock was set back. It would count again and again until then.
     return isSame && measured && measured.at >= since && measured.at <= now() ? measured : undefined;
   }

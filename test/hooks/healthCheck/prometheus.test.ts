@@ -73,7 +73,13 @@ describe('a deployment', () => {
     expect(early).toEqual({ queries: [], resyncAfterSeconds: 0.6 });
     const { queries, status } = await sync(check(RESET), rollouts, NOW + 1000, [0]);
     expect(queries).toEqual([
-      { check: { namespace: 'demo', name: 'errors', uid: 'h1' }, provider: 'prom', query: 'up', since: NOW + 1000 },
+      {
+        check: { namespace: 'demo', name: 'errors', uid: 'h1' },
+        provider: 'prom',
+        query: 'up',
+        since: NOW + 1000,
+        cutoff: NOW,
+      },
     ]);
     expect(status).toEqual({
       status: 'Healthy',

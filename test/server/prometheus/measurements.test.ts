@@ -98,6 +98,16 @@ describe('a query', () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  it('is not answered by a measurement for another deployment, even if the clock was ahead then', async () => {
+    const server = await startLocalServer(answering('3'));
+    const on = measurementsOn([provider(`http://${server.host}`)]);
+    const at = on.now();
+    expect(await on.take({ cutoff: 1 })).toMatchObject({ at });
+    on.pass(10);
+    expect(await on.take({ cutoff: 1 })).toMatchObject({ at });
+    expect(await on.take({ cutoff: 2 })).toMatchObject({ at: at + 10_000 });
+  });
+
   it('of before does not count', async () => {
     const server = await startLocalServer(answering('3'));
     const on = measurementsOn([provider(`http://${server.host}`)]);
