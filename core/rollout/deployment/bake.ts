@@ -22,7 +22,7 @@ import {
 } from './deploymentMessages.ts';
 import { checksRevision, type FailedCheck, failuresOf, notReady, steadyFrom } from './healthChecks.ts';
 import { hasNoBake, isUnfinished } from './history.ts';
-import { endWait, targetName, unapplied, withProgress } from './progress.ts';
+import { endTime, endWait, targetName, unapplied, withProgress } from './progress.ts';
 
 export interface BakeConfig {
   /** Milliseconds. */
@@ -207,7 +207,7 @@ function continueBake(
   if (until !== undefined && now < until) return { head, events: before, requeueAt: until };
   const message = bakeTime === undefined ? BAKE_COMPLETED : passed;
   const ended = endWait(head, rollout, now);
-  const done = { ...ended, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: formatTime(now) };
+  const done = { ...ended, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: endTime(head, now) };
   return {
     head: done,
     ready: trueCondition(READY, 'BakeTimePassed', message),
@@ -248,7 +248,7 @@ function failedStep(head: HistoryEntry, message: string, checks: FailedCheck[], 
     ...rest,
     bakeStatus: 'Failed',
     bakeStatusMessage: message,
-    bakeEndTime: formatTime(now),
+    bakeEndTime: endTime(head, now),
     ...(checks.length > 0 && { failedHealthChecks: checks }),
   };
   return {

@@ -6,7 +6,7 @@ import type { DeploymentRef, HistoryEntry, Rollout, VersionInfo } from '../../..
 import { falseCondition, findCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import type { NewEvent } from '../../kube/events.ts';
 import { isLegalTag } from '../../kube/tag.ts';
-import { formatTime, parseTime } from '../../kube/time.ts';
+import { formatTime } from '../../kube/time.ts';
 import { parseDeployments } from '../../managedField/deployment.ts';
 import { objectsOfRollout } from '../../managedField/managedFields.ts';
 import { withoutFirstSeen } from '../release/metadata.ts';
@@ -23,7 +23,7 @@ import {
   WAITING_TO_BE_APPLIED,
 } from './deploymentMessages.ts';
 import { bakes, hasNoBake, isUnfinished } from './history.ts';
-import { endWait } from './progress.ts';
+import { endTime, endWait } from './progress.ts';
 import type { OnFailure } from './rollback.ts';
 
 type BakeState = Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>;
@@ -89,8 +89,7 @@ function cancelledEntry(head: HistoryEntry, by: string, why: string, now: EpochM
     ...head,
     bakeStatus: 'Cancelled',
     bakeStatusMessage: why,
-    // The start of a bake is rounded up: its end must not come before.
-    bakeEndTime: formatTime(Math.max(now, parseTime(head.bakeStartTime) ?? now)),
+    bakeEndTime: endTime(head, now),
     message: `Deployment cancelled due to new deployment of version ${by}`,
   };
 }

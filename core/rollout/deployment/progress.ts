@@ -119,6 +119,11 @@ function startWait(head: HistoryEntry, rollout: Rollout, now: EpochMs): HistoryE
   return { ...waiting, bakeStatusMessage: hasNoBake(head, rollout) ? HELD_BY_GATE_WITHOUT_BAKE : HELD_BY_GATE };
 }
 
+/** The end of a deployment. The start of a bake is rounded up: its end must not come before. */
+export function endTime({ bakeStartTime }: HistoryEntry, now: EpochMs): string {
+  return formatTime(Math.max(now, parseTime(bakeStartTime) ?? now));
+}
+
 export function endWait(head: HistoryEntry, rollout: Rollout, now: EpochMs): HistoryEntry {
   if (head.waitingSince === undefined) return head;
   const { waitingSince, ...rest } = head;

@@ -17,6 +17,24 @@ function check(status: HealthCheck['status'], cls?: string): HealthCheck {
   return objectOf('HealthCheck', 'team-a/app', { spec: cls ? { class: cls } : {}, ...(status && { status }) });
 }
 
+/** The start of a bake is rounded up to a second. */
+describe('a bake that ends within the second of its start', () => {
+  const head: HistoryEntry = { id: 2, version: { tag: '1.1.0' }, timestamp: at(-60), bakeStatus: 'Deploying' };
+  const healthy = check({ status: 'Healthy', lastChangeTime: at(-10) });
+  const failed = check({ status: 'Unhealthy', lastChangeTime: at(0), lastErrorTime: at(0) });
+  const step = (entry: HistoryEntry, checks: HealthCheck[], bakeTime: number | undefined) => {
+    const config = bakeTime === undefined ? {} : { bakeTime };
+    return bakeStep(entry, { rollout, config, healthChecks: checks, bound: [], recovery: false }, NOW + 300).head;
+  };
+
+  it('does not end before it', () => {
+    const times = { bakeStartTime: at(1), bakeEndTime: at(1) };
+    expect(step(head, [healthy], undefined)).toMatchObject({ bakeStatus: 'Succeeded', ...times });
+    const baking = step(head, [healthy], 60_000);
+    expect(step(baking, [failed], 60_000)).toMatchObject({ bakeStatus: 'Failed', ...times });
+  });
+});
+
 describe('an error before a bound object has applied the version', () => {
   const head: HistoryEntry = { id: 2, version: { tag: '1.1.0' }, timestamp: at(-60), bakeStatus: 'Deploying' };
   const bound = [unseenBinding(rollout, 'Kustomization', 'app')];
