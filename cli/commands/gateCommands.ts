@@ -104,6 +104,7 @@ export const openCommand: CommandDefinition = {
   description: `Opens a Gate for everything that it holds, or for one version; or opens a RolloutGate.
 
 - For a Gate, the command lists what it releases, and asks you to confirm.
+- For a Gate that a request has opened until a time, it begins spec.window again.
 - For a RolloutGate, it sets spec.passing. Lists and required approvals still count.
 - Without a name, it opens the Gate that a user has closed in the namespace. If there are several, it lists them and asks which one.`,
   arguments: [{ syntax: '[gate]', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
