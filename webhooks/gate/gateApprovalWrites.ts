@@ -16,7 +16,7 @@ import {
 import { APPROVAL_KEYS, recordedOn, splitTarget } from '../../core/approval/approvalRecord.ts';
 import type { AcceptedRequests } from '../../core/gate/acceptRequests.ts';
 import { approveGateCommand, standingApprovals } from '../../core/gate/gateApprovals.ts';
-import { closeRequestOf, openRequestHasEffect } from '../../core/gate/gateRequests.ts';
+import { CLOCK_TOLERANCE_MS, closeRequestOf, openRequestHasEffect } from '../../core/gate/gateRequests.ts';
 import { reachesBeyond } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { type Requiring, requirersOf } from '../../core/gate/requirers.ts';
@@ -39,8 +39,7 @@ export async function writeGateApprovals(
   { userInfo }: AdmissionRequest,
   call: WebhookCall,
 ): Promise<ApprovalsWritten> {
-  const newest = closeRequestOf(gate, call.now);
-  const closes = newest && accepted.some(({ action, at }) => action === 'close' && at === newest.at);
+  const closes = accepted.some(({ action, at }) => action === 'close' && at <= call.now + CLOCK_TOLERANCE_MS);
   const closeRequest = old && closeRequestOf(old, call.now);
   // A request to close may be dated up to a minute ahead; an approval made after it counts nevertheless.
   const now = closeRequest ? Math.max(call.now, closeRequest.at + 1000) : call.now;

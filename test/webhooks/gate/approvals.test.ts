@@ -228,6 +228,13 @@ describe('an approval on a Gate', () => {
     const { stored } = await written({ [APPROVE]: '1.0.0' }, { old: closed, at: '10:01:00' });
     expect(given(stored)).toMatchObject([{ at: day('10:01:00') }]);
   });
+
+  it('is revoked by a closure that the same write ends', async () => {
+    const { stored: approved } = await written({ [APPROVE]: '1.0.0' });
+    const annotate = { [CLOSE]: day('10:00:10'), [OPEN]: day('10:00:20') };
+    const { stored } = await written(annotate, { old: approved, user: SYNC, at: '10:01:00' });
+    expect(given(stored)).toEqual([]);
+  });
 });
 
 it.each([
