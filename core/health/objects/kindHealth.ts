@@ -186,11 +186,15 @@ function jobStatus(object: AnyObject, { now }: HealthContext): KStatus {
   return status.status === 'Current' && !hasCompleted ? inProgress(status.message) : status;
 }
 
+function withMessage(detail: string, message: string | undefined): string {
+  return message ? `${detail}: ${message}` : detail;
+}
+
 /** The status of a run of Tekton: kstatus finds it current, since it has no condition Ready. */
 function tektonStatus(object: AnyObject): KStatus {
   const succeeded = conditionsOf(object).find(({ type }) => type === 'Succeeded');
   if (!succeeded) return inProgress(`${object.kind} has not started`);
-  const detail = `${object.kind} ${succeeded.reason}${succeeded.message && `: ${succeeded.message}`}`;
+  const detail = withMessage(`${object.kind} ${succeeded.reason}`, succeeded.message);
   if (succeeded.status === 'False') return failed(detail);
   return succeeded.status === 'True' ? current(detail) : inProgress(detail);
 }
@@ -198,8 +202,7 @@ function tektonStatus(object: AnyObject): KStatus {
 /** The status of an Argo Workflow, whose conditions don't show whether it has failed. */
 function workflowStatus(object: AnyObject): KStatus {
   const phase = stringAt(object, ['status', 'phase']) ?? '';
-  const message = stringAt(object, ['status', 'message']);
-  const detail = `Workflow ${phase || 'without a phase'}${message ? `: ${message}` : ''}`;
+  const detail = withMessage(`Workflow ${phase || 'without a phase'}`, stringAt(object, ['status', 'message']));
   if (phase === 'Failed' || phase === 'Error') return failed(detail);
   return phase === 'Succeeded' ? current(detail) : inProgress(detail);
 }
@@ -226,7 +229,8 @@ function canaryStatus(object: AnyObject, { cutoff, now }: HealthContext): KStatu
   const detail = `Canary ${phase || 'without a phase'}, weight ${weight} %, ${checks} failed checks`;
   if (phase === 'Failed' && hasPromotedSpec(object))
     return current(`${detail}, and its target has the promoted version`);
-  if (phase === 'Failed') return failed(`${detail}${promotedMessage(object)}`);
+  const promoted = conditionsOf(object).find(({ type }) => type === 'Promoted');
+  if (phase === 'Failed') return failed(withMessage(detail, promoted?.message));
   return CANARY_AT_REST.has(phase) ? current(detail) : inProgress(detail);
 }
 
@@ -237,11 +241,6 @@ function canaryStatus(object: AnyObject, { cutoff, now }: HealthContext): KStatu
 function hasPromotedSpec(object: AnyObject): boolean {
   const applied = stringAt(object, ['status', 'lastAppliedSpec']);
   return applied !== undefined && applied !== '' && applied === stringAt(object, ['status', 'lastPromotedSpec']);
-}
-
-function promotedMessage(object: AnyObject): string {
-  const promoted = conditionsOf(object).find(({ type }) => type === 'Promoted');
-  return promoted?.message ? `: ${promoted.message}` : '';
 }
 
 /**
@@ -263,8 +262,7 @@ function argoStatus(object: AnyObject): KStatus {
     ...(weight === undefined ? [] : [`weight ${weight} %`]),
     ...(step === undefined || !Array.isArray(steps) ? [] : [`step ${step} of ${steps.length}`]),
   ].join(', ');
-  const message = stringAt(object, ['status', 'message']);
-  const text = message ? `${detail}: ${message}` : detail;
+  const text = withMessage(detail, stringAt(object, ['status', 'message']));
   if (phase === 'Degraded' || fieldAt(object, ['status', 'abort']) === true) return failed(text);
   return phase === 'Healthy' ? current(text) : inProgress(text);
 }
@@ -281,8 +279,8 @@ function kruiseStatus(object: AnyObject, { returns }: HealthContext): KStatus {
   }
   const phase = stringAt(object, ['status', 'phase']) ?? '';
   const step = numberAt(object, ['status', 'canaryStatus', 'currentStepIndex']);
-  const message = stringAt(object, ['status', 'message']);
-  const detail = `Rollout ${phase || 'without a phase'}${step === undefined ? '' : `, step ${step}`}${message ? `: ${message}` : ''}`;
+  const state = `Rollout ${phase || 'without a phase'}${step === undefined ? '' : `, step ${step}`}`;
+  const detail = withMessage(state, stringAt(object, ['status', 'message']));
   const succeeded = conditionsOf(object).find(({ type }) => type === 'Succeeded');
   if (phase === 'Healthy') return succeeded?.status === 'False' && !returns ? failed(detail) : current(detail);
   return phase === 'Disabled' ? current(detail) : inProgress(detail);
