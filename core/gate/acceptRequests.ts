@@ -56,7 +56,7 @@ export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, no
       accepted.push(request);
     }
   }
-  const seen = Object.fromEntries(annotations.map(({ action, at }) => [action, at]));
+  const seen = { ...requests.seen, ...Object.fromEntries(annotations.map(({ action, at }) => [action, at])) };
   const isRecorded = [requests.current, requests.planned, requests.exception].some((each) => each !== undefined);
   return {
     record: isRecorded ? formatAcceptedRequests({ ...requests, seen, reasonBy }) : undefined,
@@ -85,17 +85,16 @@ function isChanged(key: string, gate: Gate, old: Gate | undefined): boolean {
 
 /** The stored requests. Timestamps in the annotations count as handled, even if the webhook never saw their write. */
 function requestsBefore(gate: Gate, old: Gate, now: EpochMs): GateRequests {
-  const { handled: known, ...requests } = gateRequestsOf(old, now);
-  const { current, planned, exception } = sameJson(gate.spec, old.spec) ? requests : withEnded(requests, old, now);
-  const handled = { ...known };
+  const known = gateRequestsOf(old, now);
+  const handled = { ...known.handled };
   for (const { action, at } of annotatedRequests(old)) {
     if (at <= now + CLOCK_TOLERANCE_MS) handled[action] = Math.max(at, handled[action] ?? at);
   }
-  return { current, planned, exception, handled };
+  return { ...(sameJson(gate.spec, old.spec) ? known : withEnded(known, old, now)), handled };
 }
 
 /** The requests, of which those without an effect at `now` have ended: another spec doesn't bring them back. */
-function withEnded<T extends Omit<GateRequests, 'handled'>>(requests: T, gate: Gate, now: EpochMs): T {
+function withEnded(requests: GateRequests, gate: Gate, now: EpochMs): GateRequests {
   const { current, exception } = requests;
   const isIdle = exception && exception.at <= now && evaluateGate(gate, now).openFor === undefined;
   return {
@@ -135,7 +134,7 @@ function restoredRequests(gate: Gate, by: string, now: EpochMs): GateRequests {
 function isHandled(request: GateRequest, requests: GateRequests): boolean {
   if (isStored(request, requests)) return true;
   const { action, at } = request;
-  // In a Gate from a backup a request may have been planned and withdrawn.
+  // The time of a plan that was withdrawn: a Git sync, or a backup, may restore its annotation.
   if (requests.seen?.[action] === at) return true;
   const last = requests.handled[action];
   // The clocks of two users may differ a little. A sync restores exactly the old time, or one from long ago.

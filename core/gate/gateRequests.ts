@@ -68,7 +68,7 @@ export interface GateRequests {
   /** The timestamp of each action's last request that took effect. A value that a Git sync restores is not newer. */
   handled: RequestTimes;
   /**
-   * The timestamps in the annotations after the last write through the webhook, including those of withdrawn requests.
+   * The last timestamp that each annotation had after a write through the webhook, even if a later write removed it.
    */
   seen?: RequestTimes;
   /** The user who wrote the reason in each annotation. The reason counts only for that user. */
