@@ -12,7 +12,7 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Measurement, Reading } from '../../../api/ports.ts';
 import type { HealthCheck } from '../../../api/types.ts';
 import { parseDuration } from '../../kube/duration.ts';
-import { formatTime, parseTime } from '../../kube/time.ts';
+import { formatTime, parseTime, wholeSeconds } from '../../kube/time.ts';
 import { CLOCK_DIFFERENCE_MS, type HealthStatus, statusAfter, type Verdict } from '../healthStatus.ts';
 
 type Stored = NonNullable<NonNullable<HealthStatus['prometheus']>['measurements']>[number];
@@ -39,7 +39,7 @@ export function dueAt(
 
 /** Stored times have whole seconds: a value measured in the second of the apply may be older than the apply. */
 function firstCounted(cutoff: EpochMs | undefined): EpochMs {
-  return cutoff === undefined ? Number.NEGATIVE_INFINITY : cutoff + 1000;
+  return cutoff === undefined ? Number.NEGATIVE_INFINITY : wholeSeconds(cutoff) + 1000;
 }
 
 function measuredAt(status: HealthStatus | undefined): EpochMs | undefined {

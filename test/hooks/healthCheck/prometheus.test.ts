@@ -89,6 +89,13 @@ describe('a deployment', () => {
     });
   });
 
+  it('is measured once if its time, which a user may write, has milliseconds', async () => {
+    const rollouts = [rollout({ timestamp: new Date(NOW + 900).toISOString() }, WATCHES)];
+    const { status } = await sync(check({ ...RESET, lastChangeTime: at('12:00:01') }), rollouts, NOW + 1950, [0]);
+    expect(status).toMatchObject({ status: 'Healthy' });
+    expect(await sync(check(status), rollouts, NOW + 3000, [0])).toMatchObject({ status: undefined });
+  });
+
   it('is queried for its version', async () => {
     const { queries } = await sync(
       check(RESET, { query: 'up{version="{{ version }}"}' }),
