@@ -7,7 +7,13 @@ import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { mayBeWatched } from '../../core/health/consent.ts';
-import { type HealthStatus, provenVerdict, statusAfter, type Verdict } from '../../core/health/healthStatus.ts';
+import {
+  CLOCK_DIFFERENCE_MS,
+  type HealthStatus,
+  provenVerdict,
+  statusAfter,
+  type Verdict,
+} from '../../core/health/healthStatus.ts';
 import { countedFor } from '../../core/health/job/checkJob.ts';
 import { cutoffsOf, type PresentCheck } from '../../core/health/knownHealth.ts';
 import {
@@ -67,7 +73,8 @@ export async function watchedChecks(
   call: HookCall,
 ): Promise<WatchedChecks> {
   const selected = await selectedChecks(rollout, related, call);
-  const cutoff = cutoffsOf([rollout], call.now).reached;
+  // Another replica, whose clock may be ahead, may have written the time of the apply.
+  const cutoff = cutoffsOf([rollout], call.now + CLOCK_DIFFERENCE_MS).reached;
   const counted = selected.healthChecks.map((check) => {
     const isOfBefore = isOwn(check, rollout) && metricCheckOf(check) && isMeasuredBefore(check.status, cutoff);
     return isOfBefore ? withStatus(check, NOT_MEASURED) : countedFor(rollout, check);

@@ -120,9 +120,10 @@ it('what is known of a check before a deployment is its stored report, also with
 });
 
 it.each([
-  ['11:59:50', 'Deploying'],
-  ['11:59:51', 'InProgress'],
-])('a bake begins on a measurement since the apply: of %s %s', async (time, bakeStatus) => {
+  ['11:59:50', '11:59:50', 'Deploying'],
+  ['11:59:51', '11:59:50', 'InProgress'],
+  ['11:59:59', '12:00:59', 'Deploying'],
+])('a bake begins on a measurement since the apply: of %s, applied at %s: %s', async (time, applied, bakeStatus) => {
   const measured = objectOf('HealthCheck', 'team-a/app', {
     spec: { class: 'prometheus', prometheus: { provider: 'p', query: 'up', thresholdRange: { max: 1 } } },
     status: {
@@ -132,6 +133,6 @@ it.each([
       prometheus: { failures: 0, measurements: [{ time: at(time), result: 'InRange', value: '0' }] },
     },
   });
-  const entry = { ...waits, appliedTime: at('11:59:50') };
+  const entry = { ...waits, appliedTime: at(applied) };
   expect(await decided(measured, measured, entry)).toMatchObject({ bakeStatus });
 });
