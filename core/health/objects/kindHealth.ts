@@ -115,7 +115,8 @@ function tooFewPods(object: AnyObject, isRuled: boolean): string | undefined {
   const updated = countOf('updatedReplicas') ?? countOf('updatedNumberScheduled');
   const hasNone = ready === undefined && available === undefined;
   const isZero = hasNone && OTHER_COUNTS.some((field) => countOf(field) !== undefined) && !hasReady(object);
-  const isPartial = PARTITIONS.some((path) => Boolean(fieldAt(object, ['spec', 'updateStrategy', ...path])));
+  const partitions = PARTITIONS.map((path) => fieldAt(object, ['spec', 'updateStrategy', ...path]) ?? 0);
+  const isPartial = partitions.some((partition) => partition !== 0 && partition !== '0%');
   const counts = [
     ['Ready', isZero ? 0 : ready] as const,
     ['Available', available] as const,

@@ -193,6 +193,12 @@ describe('health of', () => {
     ['one with all Pods', cloneSet({ readyReplicas: 3, availableReplicas: 3 }), 'Current', /current/],
     ['one with one Pod of this version', cloneSet(oneUpdated), 'InProgress', /Updated: 1\/3/],
     [
+      'one of which no part keeps the version before',
+      cloneSet(oneUpdated, { updateStrategy: { partition: '0%' } }),
+      'InProgress',
+      /Updated: 1\/3/,
+    ],
+    [
       'one of which a part keeps the version before',
       cloneSet(oneUpdated, { updateStrategy: { partition: '50%' } }),
       'Current',
