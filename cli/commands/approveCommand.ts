@@ -21,7 +21,7 @@ import {
 } from '../../connection/read/namedObjects.ts';
 import { readRelated } from '../../connection/read/readRelated.ts';
 import { splitTarget } from '../../core/approval/approvalRecord.ts';
-import { opensFor } from '../../core/gate/gateRequests.ts';
+import { targetsVersion } from '../../core/gate/gateRequests.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
@@ -184,8 +184,9 @@ async function gateToApproveAt(context: Context, cluster: Cluster, rollout: Roll
     kind === 'gate' && state === 'blocks' && object ? [refKey(object)] : [],
   );
   const of = refKey(identityOf(rollout));
-  const isOpenFor = (gate: Gate) => opensFor(evaluateGate(gate, context.now()).openFor ?? '', { version, rollout: of });
-  const closed = related.gates.filter((gate) => blocking.includes(refKey(identityOf(gate))) && !isOpenFor(gate));
+  const passes = (gate: Gate) =>
+    targetsVersion(evaluateGate(gate, context.now()).openFor ?? '', { version, rollout: of });
+  const closed = related.gates.filter((gate) => blocking.includes(refKey(identityOf(gate))) && !passes(gate));
   const gates = [...holding.filter((gate) => !scheduleOf(gate)), ...closed];
   if (gates.length > 0) {
     const choices = gates.map((gate) => choiceOf('approve', gate, version));

@@ -11,22 +11,22 @@ import { wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import {
   annotatedRequests,
+  asEnded,
   CLOCK_TOLERANCE_MS,
-  ended,
   formatAcceptedRequests,
   GATE_ACTIONS,
   type GateAction,
   type GateRequest,
-  type GateRequests,
   gateRequestsOf,
   isException,
-  isStored,
+  isKnown,
   parseAcceptedRequests,
   REASON_KEYS,
   REQUESTED_AT_KEYS,
+  type RecordedRequests,
   withDueRequest,
 } from './gateRequests.ts';
-import { evaluateGate, hasEnded } from './gateTimeline.ts';
+import { evaluateGate, isNewestOver } from './gateTimeline.ts';
 
 /** The requests that a write of a Gate makes, and the record to store. */
 export interface AcceptedRequests {
@@ -48,7 +48,7 @@ export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, no
   const isForeign = ({ action, reason }: GateRequest) => reason !== undefined && reasonBy[action] !== by;
   const annotations = annotatedRequests(gate);
   for (const request of annotations.filter(({ action }) => isChanged(REQUESTED_AT_KEYS[action], gate, old))) {
-    if (isHandled(request, requests)) {
+    if (isKnown(request, requests, CLOCK_TOLERANCE_MS)) {
       ignored.push(request);
     } else {
       const { reason, ...bare } = request;
@@ -84,23 +84,21 @@ function isChanged(key: string, gate: Gate, old: Gate | undefined): boolean {
 }
 
 /** The stored requests. Timestamps in the annotations count as handled, even if the webhook never saw their write. */
-function requestsBefore(gate: Gate, old: Gate, now: EpochMs): GateRequests {
-  const known = gateRequestsOf(old, now);
-  const handled = { ...known.handled };
+function requestsBefore(gate: Gate, old: Gate, now: EpochMs): RecordedRequests {
+  const { current, planned, exception, handled: known, seen } = gateRequestsOf(old, now);
+  const handled = { ...known };
   for (const { action, at } of annotatedRequests(old)) {
     if (at <= now + CLOCK_TOLERANCE_MS) handled[action] = Math.max(at, handled[action] ?? at);
   }
-  return { ...(sameJson(gate.spec, old.spec) ? known : withEnded(known, old, now)), handled };
-}
-
-/** The requests, of which those without an effect at `now` have ended: another spec doesn't bring them back. */
-function withEnded(requests: GateRequests, gate: Gate, now: EpochMs): GateRequests {
-  const { current, exception } = requests;
-  const isIdle = exception && exception.at <= now && evaluateGate(gate, now).openFor === undefined;
+  if (sameJson(gate.spec, old.spec)) return { current, planned, exception, handled, seen };
+  // Another spec doesn't bring back requests that have no effect any more.
+  const isIdle = exception && exception.at <= now && evaluateGate(old, now).openFor === undefined;
   return {
-    ...requests,
-    current: current && hasEnded(gate, now) ? ended(current) : current,
-    exception: isIdle ? ended(exception) : exception,
+    current: current && isNewestOver(old, now) ? asEnded(current) : current,
+    planned,
+    exception: isIdle ? asEnded(exception) : exception,
+    handled,
+    seen,
   };
 }
 
@@ -108,7 +106,7 @@ function withEnded(requests: GateRequests, gate: Gate, now: EpochMs): GateReques
  * The requests of a Gate that is created with a record, for instance from a backup: if it was closed, it stays closed.
  * Any user may write such a text. So an opening in it doesn't count, and the creator is the user of its requests.
  */
-function restoredRequests(gate: Gate, by: string, now: EpochMs): GateRequests {
+function restoredRequests(gate: Gate, by: string, now: EpochMs): RecordedRequests {
   const record = parseAcceptedRequests(gate.metadata.annotations?.[ACCEPTED_REQUEST]);
   const { current, planned, handled, seen } = withDueRequest(record ?? { handled: {} }, now);
   if (current?.action !== 'close') return { handled: {} };
@@ -131,18 +129,8 @@ function restoredRequests(gate: Gate, by: string, now: EpochMs): GateRequests {
   };
 }
 
-function isHandled(request: GateRequest, requests: GateRequests): boolean {
-  if (isStored(request, requests)) return true;
-  const { action, at } = request;
-  // The time of a plan that was withdrawn: a Git sync, or a backup, may restore its annotation.
-  if (requests.seen?.[action] === at) return true;
-  const last = requests.handled[action];
-  // The clocks of two users may differ a little. A sync restores exactly the old time, or one from long ago.
-  return last !== undefined && (at === last || at <= last - CLOCK_TOLERANCE_MS);
-}
-
 /** The requests with a new one, which takes effect at its time. */
-function addRequest(before: GateRequests, request: GateRequest, { spec }: Gate, now: EpochMs): GateRequests {
+function addRequest(before: RecordedRequests, request: GateRequest, { spec }: Gate, now: EpochMs): RecordedRequests {
   const requests = withDueRequest(before, now);
   const { action, at } = request;
   const isAhead = at > now + CLOCK_TOLERANCE_MS;
@@ -153,7 +141,7 @@ function addRequest(before: GateRequests, request: GateRequest, { spec }: Gate, 
   if (isAhead) return { ...requests, planned: request };
   // It only ends an opening: the default, not the request, keeps the Gate closed.
   const endsAtOnce = action === 'close' && spec.default === 'closed' && !spec.schedule;
-  const current = endsAtOnce ? ended(request) : request;
-  const exception = requests.exception && action === 'close' ? ended(requests.exception) : requests.exception;
+  const current = endsAtOnce ? asEnded(request) : request;
+  const exception = requests.exception && action === 'close' ? asEnded(requests.exception) : requests.exception;
   return { ...requests, current, planned: undefined, exception, handled };
 }

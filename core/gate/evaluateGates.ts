@@ -9,7 +9,7 @@ import { refKey } from '../kube/names.ts';
 import { earliestTime, formatTime, parseTime } from '../kube/time.ts';
 import type { CommandLine } from '../text/commands.ts';
 import { approvalsOn, approveGateCommand, type NextDeployment } from './gateApprovals.ts';
-import { type GateRequest, opensFor } from './gateRequests.ts';
+import { type GateRequest, targetsVersion } from './gateRequests.ts';
 import { type CountingException, evaluateGate, exceptionChange, type GateEvaluation } from './gateTimeline.ts';
 
 /** The most characters of a user's name or a reason in a message: any user can write a reason. */
@@ -79,7 +79,7 @@ function gateResult(
   }
   const evaluation = evaluateGate(gate, now);
   const { opened, openFor, message, until, closure, cause } = evaluation;
-  const isForNext = next !== undefined && evaluation.exception && opensFor(evaluation.exception.for, next);
+  const isForNext = next !== undefined && evaluation.exception && targetsVersion(evaluation.exception.for, next);
   const exception = isForNext ? evaluation.exception : undefined;
   const isException = exception !== undefined && openFor !== undefined;
   const isOpen = opened || isException;

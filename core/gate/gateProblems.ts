@@ -7,7 +7,7 @@ import type { Gate } from '../../api/types.ts';
 import { compileCalendar } from '../calendar/calendarRules.ts';
 import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { selectorProblems } from '../kube/selector.ts';
-import { isOpenFor, parseRequestTime, parseWindow, REQUESTED_AT_KEYS } from './gateRequests.ts';
+import { isLegalTarget, parseRequestTime, parseWindow, REQUESTED_AT_KEYS } from './gateRequests.ts';
 
 export function gateProblems(gate: Gate): FieldProblem[] {
   return [
@@ -42,7 +42,7 @@ function durationProblems(field: string, value: string | undefined): FieldProble
 
 function versionProblems({ metadata }: Gate): FieldProblem[] {
   const value = metadata.annotations?.[OPEN_FOR];
-  if (value === undefined || isOpenFor(value)) return [];
+  if (value === undefined || isLegalTarget(value)) return [];
   const reason = 'expected the one tag that may be deployed, or <namespace>/<rollout>:<tag>';
   return [{ field: `metadata.annotations[${OPEN_FOR}]`, value, reason }];
 }

@@ -53,11 +53,11 @@ export function isException(request: GateRequest): request is Exception {
   return request.action === 'open' && request.for !== undefined;
 }
 
-export function ended<T extends GateRequest>(request: T): T {
+export function asEnded<T extends GateRequest>(request: T): T {
   return { ...request, hasEnded: true };
 }
 
-/** The requests of one Gate that count, and what later requests are compared with. */
+/** The requests of one Gate that count. */
 export interface GateRequests {
   /** The newest request for all versions whose time has come. */
   current?: GateRequest | undefined;
@@ -65,6 +65,10 @@ export interface GateRequests {
   planned?: GateRequest | undefined;
   /** The newest exception, whether its time has come or not. */
   exception?: Exception | undefined;
+}
+
+/** The requests, with what shows whether an annotation is a new request: see `isKnown`. */
+export interface RecordedRequests extends GateRequests {
   /** The timestamp of each action's last request that took effect. A value that a Git sync restores is not newer. */
   handled: RequestTimes;
   /**
@@ -84,15 +88,10 @@ export const REASON_KEYS: Record<GateAction, string> = { open: OPEN_REASON, clos
 export const CLOCK_TOLERANCE_MS = 60_000;
 
 /** The requests at `now`: the stored ones, and annotations that were written while the webhook was down. */
-export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
+export function gateRequestsOf(gate: Gate, now: EpochMs): RecordedRequests {
   const known = withDueRequest(storedRequests(gate), now);
   const { seen, handled } = known;
-  const fresh = annotatedRequests(gate).filter(
-    (request) =>
-      !isStored(request, known) &&
-      request.at !== seen?.[request.action] &&
-      request.at > (handled[request.action] ?? Number.NEGATIVE_INFINITY),
-  );
+  const fresh = annotatedRequests(gate).filter((request) => !isKnown(request, known));
   // The order in which these requests were written is unknown, so their timestamps decide, which gives the same result
   // each time. Of two future requests the later one is planned; the earlier one takes effect at its own time, exactly
   // then: with a tolerance, a request of the next minute would come before a planned one that is due earlier.
@@ -106,15 +105,23 @@ export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
   return { current, planned, exception: isNew ? exceptionAfter(current, exception) : exception, handled, seen };
 }
 
-/** Whether the request is the planned one, or the exception. */
-export function isStored({ action, at }: GateRequest, { planned, exception }: GateRequests): boolean {
-  return [planned, exception].some((stored) => stored?.action === action && stored.at === at);
+/**
+ * Whether the request is not new: it is the planned one or the exception, was in the annotations before, or is no later
+ * than the last handled one.
+ * @param toleranceMs by this much a new request may be earlier than the last handled one, because the clocks of two
+ * users differ. A sync restores exactly the old time, or one from long ago.
+ */
+export function isKnown({ action, at }: GateRequest, requests: RecordedRequests, toleranceMs = 0): boolean {
+  const { planned, exception, handled, seen } = requests;
+  const isPending = [planned, exception].some((each) => each?.action === action && each.at === at);
+  const last = handled[action];
+  return isPending || at === seen?.[action] || (last !== undefined && (at === last || at <= last - toleranceMs));
 }
 
 /** The exception after this request has taken effect: a request to close ends it, unless it begins later. */
 function exceptionAfter(request: GateRequest | undefined, exception: Exception | undefined): Exception | undefined {
   const isEnded = exception && request?.action === 'close' && exception.at <= request.at;
-  return isEnded ? ended(exception) : exception;
+  return isEnded ? asEnded(exception) : exception;
 }
 
 /** The requests in the annotations in the order in which they count: later ones last, and close after open. */
@@ -135,7 +142,7 @@ export function annotatedRequest(gate: Gate, action: GateAction): GateRequest | 
 }
 
 /** The requests at `now`: a planned request whose time has come is the current one. */
-export function withDueRequest(requests: GateRequests, now: EpochMs): GateRequests {
+export function withDueRequest(requests: RecordedRequests, now: EpochMs): RecordedRequests {
   const { planned, exception, handled, seen } = requests;
   if (!planned || planned.at > now) return requests;
   return {
@@ -146,7 +153,7 @@ export function withDueRequest(requests: GateRequests, now: EpochMs): GateReques
   };
 }
 
-function storedRequests(gate: Gate): GateRequests {
+function storedRequests(gate: Gate): RecordedRequests {
   const { request, planned, exception } = gate.status ?? {};
   return (
     parseAcceptedRequests(gate.metadata.annotations?.[ACCEPTED_REQUEST]) ?? {
@@ -165,13 +172,13 @@ function sortedRequests(requests: (GateRequest | undefined)[]): GateRequest[] {
 const ROLLOUT = /^[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/;
 
 /** Whether the text is a value of OPEN_FOR: a tag, of any Rollout, or `namespace/name:tag`, of one Rollout only. */
-export function isOpenFor(value: string): boolean {
+export function isLegalTarget(value: string): boolean {
   const { version, rollout } = splitTarget(value);
   return isLegalTag(version) && (rollout === undefined || ROLLOUT.test(rollout));
 }
 
 /** Whether an opening for `value` is for this version of this Rollout. */
-export function opensFor(value: string, next: { version: string; rollout: string }): boolean {
+export function targetsVersion(value: string, next: { version: string; rollout: string }): boolean {
   const { version, rollout } = splitTarget(value);
   return version === next.version && (rollout === undefined || rollout === next.rollout);
 }
@@ -196,7 +203,7 @@ export function addWindow(at: EpochMs, duration: number): EpochMs {
 }
 
 /** The JSON text of the annotation ACCEPTED_REQUEST; equal requests have equal texts. */
-export function formatAcceptedRequests(requests: GateRequests): string {
+export function formatAcceptedRequests(requests: RecordedRequests): string {
   const { current, planned, exception, handled, seen = {}, reasonBy } = requests;
   const formatted = (at: EpochMs | undefined) => (at === undefined ? undefined : formatTime(at));
   const times = ({ open, close }: RequestTimes) => ({ open: formatted(open), close: formatted(close) });
@@ -214,7 +221,7 @@ export function formatAcceptedRequests(requests: GateRequests): string {
 }
 
 /** The requests in a text of ACCEPTED_REQUEST; undefined if the webhook did not write it. */
-export function parseAcceptedRequests(text: string | undefined): GateRequests | undefined {
+export function parseAcceptedRequests(text: string | undefined): RecordedRequests | undefined {
   const record = parseRecord(text);
   if (!isMap(record)) return undefined;
   const entry = (key: string) => childOf(record, key) as Entry;

@@ -1,4 +1,23 @@
-/** Decides whether a Gate is open, for hooks and webhooks. The rules are in docs/gates.md. */
+/**
+ * Whether a Gate is open at an instant, for hooks and webhooks. The first of these rows that applies decides:
+ *
+ * | decides | state |
+ * |---|---|
+ * | the newest request whose time has come, until its effect ends | as requested |
+ * | an active rule of `spec.schedule` | `spec.schedule.action` |
+ * | the default | `spec.default` |
+ *
+ * The effect of a request ends:
+ *
+ * | request | with `spec.window` | without |
+ * |---|---|---|
+ * | for the default state, without a schedule | at once: it only ends the request before it | at once |
+ * | for the other state, without a schedule | after the window | with the opposite request |
+ * | to close, beside a schedule | after the window | with the opposite request |
+ * | to open, beside a schedule | after the window | at the calendar's next change: a hotfix ends no later freeze |
+ *
+ * An exception is no part of the state. It lasts as long as an opening would, or until the next request to close.
+ */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { type Period, periodsOf } from '../calendar/activeRules.ts';
@@ -9,8 +28,8 @@ import { earliestTime, formatTime } from '../kube/time.ts';
 import { requestProblems, windowProblems } from './gateProblems.ts';
 import {
   addWindow,
+  asEnded,
   type Exception,
-  ended,
   type GateRequest,
   type GateRequests,
   gateRequestsOf,
@@ -20,7 +39,7 @@ import {
 /** The state of a Gate at one instant: open or closed. */
 export interface GateEvaluation {
   opened: boolean;
-  /** The version that passes although the Gate is closed, see `opensFor`; undefined while it is open. */
+  /** The version that passes although the Gate is closed, see `targetsVersion`; undefined while it is open. */
   openFor?: string | undefined;
   /** The RFC's words: `Gate closed by default`, `Gate scheduled for closing at 2021-03-26T11:00:00Z`, … */
   message: string;
@@ -57,7 +76,7 @@ export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
   const exception = exceptionAt(timeline, now);
   const { current, planned } = timeline.requests;
   // Infinity: only the opposite request ends the effect of the current one.
-  const reset = current && overrideOf(timeline, current).to;
+  const reset = current && effectEnd(timeline, current);
   const cause = isCause(state, reset, current) ? current : undefined;
   return {
     opened: state.opened,
@@ -75,11 +94,54 @@ export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
   };
 }
 
-/** The periods of each schedule: a Gate is evaluated for each version that a Rollout may deploy. */
-const compileSchedule = memoizeByObject((schedule: NonNullable<Gate['spec']['schedule']>) => {
-  const { calendar, problems } = compileCalendar(schedule, 'spec.schedule');
-  return { periodAt: calendar && periodsOf(calendar), problems };
-});
+// The rules of the tables above.
+
+interface GateState {
+  opened: boolean;
+  cause: 'default' | 'schedule' | 'request';
+}
+
+/** The inputs of the state at any instant. */
+interface Timeline {
+  gate: Gate;
+  /** The periods of the calendar; undefined without one. */
+  periodAt: ((at: EpochMs) => Period) | undefined;
+  /** In milliseconds; undefined means until the opposite request. */
+  window: number | undefined;
+  requests: GateRequests;
+}
+
+function stateAt(timeline: Timeline, at: EpochMs): GateState {
+  const request = requestAt(timeline, at);
+  if (request && at < effectEnd(timeline, request)) return { opened: request.action === 'open', cause: 'request' };
+  return stateWithoutRequests(timeline, at);
+}
+
+/** The newest request whose time has come at that instant; its effect may have ended. */
+function requestAt({ requests: { current, planned } }: Timeline, at: EpochMs): GateRequest | undefined {
+  return planned && at >= planned.at ? planned : current;
+}
+
+/** The end of a request's effect; Infinity means until the opposite request. */
+function effectEnd(timeline: Timeline, request: GateRequest): EpochMs {
+  const { gate, periodAt } = timeline;
+  const isForDefault = (request.action === 'open') === (gate.spec.default === 'opened');
+  return request.hasEnded || (isForDefault && !periodAt) ? request.at : longestEnd(timeline, request);
+}
+
+/** The end of a request's effect, as far as window and calendar decide. */
+function longestEnd({ periodAt, window }: Timeline, { at, action }: GateRequest): EpochMs {
+  if (window !== undefined) return addWindow(at, window);
+  const isUntilNextChange = periodAt && action === 'open';
+  return (isUntilNextChange ? periodAt(at).until : undefined) ?? Number.POSITIVE_INFINITY;
+}
+
+function stateWithoutRequests({ gate, periodAt }: Timeline, at: EpochMs): GateState {
+  if (periodAt?.(at).active) return { opened: gate.spec.schedule?.action === 'Open', cause: 'schedule' };
+  return { opened: gate.spec.default === 'opened', cause: 'default' };
+}
+
+// The inputs: spec, schedule and requests.
 
 function timelineOf(gate: Gate, now: EpochMs): { timeline: Timeline; problems: FieldProblem[] } {
   const badWindow = windowProblems(gate);
@@ -89,19 +151,85 @@ function timelineOf(gate: Gate, now: EpochMs): { timeline: Timeline; problems: F
     periodAt: compiled?.periodAt,
     window: gate.spec.window === undefined ? undefined : parseWindow(gate.spec.window),
     // With an invalid window the end of a request is unknown, so none counts.
-    requests: badWindow.length > 0 ? { handled: {} } : countingRequests(gate, now),
+    requests: badWindow.length > 0 ? {} : countingRequests(gate, now),
   };
   return { timeline, problems: [...requestProblems(gate), ...badWindow, ...(compiled?.problems ?? [])] };
 }
+
+/** The periods of each schedule: a Gate is evaluated for each version that a Rollout may deploy. */
+const compileSchedule = memoizeByObject((schedule: NonNullable<Gate['spec']['schedule']>) => {
+  const { calendar, problems } = compileCalendar(schedule, 'spec.schedule');
+  return { periodAt: calendar && periodsOf(calendar), problems };
+});
 
 /** The requests that count. On a Gate with approvals a request to open only ends the closure before it. */
 function countingRequests(gate: Gate, now: EpochMs): GateRequests {
   const requests = gateRequestsOf(gate, now);
   if (!gate.spec.approvals) return requests;
-  const { current, planned, handled } = requests;
+  const { current, planned } = requests;
   const closure = current?.action === 'close' ? current : undefined;
-  const plan = planned?.action === 'open' ? closure && ended(planned) : planned;
-  return { current: closure, planned: plan, handled };
+  const plan = planned?.action === 'open' ? closure && asEnded(planned) : planned;
+  return { current: closure, planned: plan };
+}
+
+// What follows from the state at each instant.
+
+/**
+ * The most consecutive steps without a change of state: a planned request, ends of requests, changes of the calendar.
+ */
+const MAX_STEPS = 8;
+
+/** The next instant after `now` at which the state differs; undefined if it never does by itself. */
+function nextChange(timeline: Timeline, now: EpochMs): EpochMs | undefined {
+  const { opened } = stateAt(timeline, now);
+  let at: EpochMs | undefined = now;
+  for (let step = 0; step < MAX_STEPS; step++) {
+    at = nextStep(timeline, at);
+    if (at === undefined) return undefined;
+    if (stateAt(timeline, at).opened !== opened) return at;
+  }
+  return undefined;
+}
+
+/** The next instant at which an input of the state changes. Windows with the default state change nothing. */
+function nextStep(timeline: Timeline, at: EpochMs): EpochMs | undefined {
+  const { gate, periodAt, requests } = timeline;
+  const request = requestAt(timeline, at);
+  const end = request && effectEnd(timeline, request);
+  const plannedAt = requests.planned?.at;
+  const changesState = (gate.spec.schedule?.action === 'Open') !== (gate.spec.default === 'opened');
+  const calendarChange = changesState ? periodAt?.(at).until : undefined;
+  const next = earliestTime([
+    plannedAt !== undefined && plannedAt > at ? plannedAt : undefined,
+    end !== undefined && at < end ? end : calendarChange,
+  ]);
+  return Number.isFinite(next) ? next : undefined;
+}
+
+/**
+ * Identifies a closure of a Gate by the request that made it and the time at which it ends by itself. undefined for a
+ * Gate that is closed by default. A planned request doesn't count before its time, and changes no end.
+ */
+function closureOf({ requests, ...rest }: Timeline, now: EpochMs): string | undefined {
+  const { planned: _, ...unplanned } = requests;
+  // With approvals, a request to open that has ended a closure begins another one.
+  const { current } = rest.gate.spec.approvals ? gateRequestsOf(rest.gate, now) : requests;
+  const by = current ? `${current.action}=${formatTime(current.at)}` : '';
+  const end = nextChange({ ...rest, requests: unplanned }, now);
+  return (end === undefined ? by : `${by}~${formatTime(end)}`) || undefined;
+}
+
+function exceptionAt(timeline: Timeline, now: EpochMs): CountingException | undefined {
+  const { exception, planned } = timeline.requests;
+  if (!exception || exception.hasEnded) return undefined;
+  const isClosedAfter = planned?.action === 'close' && planned.at >= exception.at;
+  const end = Math.min(longestEnd(timeline, exception), isClosedAfter ? planned.at : Number.POSITIVE_INFINITY);
+  return end <= Math.max(now, exception.at) ? undefined : { ...exception, ...(Number.isFinite(end) && { until: end }) };
+}
+
+/** The next instant at which the exception begins or ends by itself. */
+export function exceptionChange({ at, until }: CountingException, now: EpochMs): EpochMs | undefined {
+  return at > now ? at : until;
 }
 
 /**
@@ -122,136 +250,13 @@ function messageOf(state: GateState, cause: GateRequest | undefined, until: Epoc
 }
 
 /**
- * Identifies a closure of a Gate by the request that made it and the time at which it ends by itself. undefined for a
- * Gate that is closed by default. A planned request doesn't count before its time, and changes no end.
- */
-function closureOf({ requests, ...rest }: Timeline, now: EpochMs): string | undefined {
-  const { planned: _, ...unplanned } = requests;
-  // With approvals, a request to open that has ended a closure begins another one.
-  const { current } = rest.gate.spec.approvals ? gateRequestsOf(rest.gate, now) : requests;
-  const by = current ? `${current.action}=${formatTime(current.at)}` : '';
-  const end = nextChange({ ...rest, requests: unplanned }, now);
-  return (end === undefined ? by : `${by}~${formatTime(end)}`) || undefined;
-}
-
-/**
  * Whether the effect of the newest request has ended. A closure that the default has made superfluous still counts,
  * because it lasts until a user opens the Gate. So does any request with an invalid window, whose end is unknown.
  */
-export function hasEnded(gate: Gate, now: EpochMs): boolean {
+export function isNewestOver(gate: Gate, now: EpochMs): boolean {
   const { timeline } = timelineOf(gate, now);
   const { window, requests } = timeline;
   if (windowProblems(gate).length > 0) return false;
-  if (requests.current?.action !== 'close')
-    return !requests.current || overrideOf(timeline, requests.current).to <= now;
+  if (requests.current?.action !== 'close') return !requests.current || effectEnd(timeline, requests.current) <= now;
   return window !== undefined && addWindow(requests.current.at, window) <= now;
-}
-
-// The state of a Gate at each instant: a request comes before the calendar, and the calendar before the default.
-// Without a schedule the rules are the RFC's:
-// - a request for the other state than the default holds for the window, or without one until the opposite request;
-// - a request for the default state ends it at once.
-// With a schedule every request comes before the calendar, and holds:
-// - for the window;
-// - without a window, a closure until a user opens the Gate;
-// - without a window, an opening until the calendar's next change, so that one hotfix doesn't end all later freezes.
-// An exception lasts as long as an opening would, or until the next request to close. It is no part of the state.
-
-interface GateState {
-  opened: boolean;
-  cause: 'default' | 'schedule' | 'request';
-}
-
-interface Override {
-  from: EpochMs;
-  /** The end; Infinity means until the opposite request. */
-  to: EpochMs;
-  state: GateState;
-}
-
-interface Timeline {
-  gate: Gate;
-  /** The periods of the calendar; undefined without one. */
-  periodAt: ((at: EpochMs) => Period) | undefined;
-  /** In milliseconds; undefined means until the opposite request. */
-  window: number | undefined;
-  requests: GateRequests;
-}
-
-/**
- * The most consecutive steps without a change of state: a planned request, ends of overrides, changes of the calendar.
- */
-const MAX_STEPS = 8;
-
-function stateAt(timeline: Timeline, at: EpochMs): GateState {
-  const override = overrideAt(timeline, at);
-  if (override && at < override.to) return override.state;
-  return stateWithoutRequests(timeline, at);
-}
-
-/** The next instant after `now` at which the state differs; undefined if it never does by itself. */
-function nextChange(timeline: Timeline, now: EpochMs): EpochMs | undefined {
-  const { opened } = stateAt(timeline, now);
-  let at: EpochMs | undefined = now;
-  for (let step = 0; step < MAX_STEPS; step++) {
-    at = nextStep(timeline, at);
-    if (at === undefined) return undefined;
-    if (stateAt(timeline, at).opened !== opened) return at;
-  }
-  return undefined;
-}
-
-/** The override of the newest request at that instant, which may have ended; undefined without a request. */
-function overrideAt(timeline: Timeline, at: EpochMs): Override | undefined {
-  const { current, planned } = timeline.requests;
-  if (planned && at >= planned.at) return overrideOf(timeline, planned);
-  return current && overrideOf(timeline, current);
-}
-
-function overrideOf(timeline: Timeline, request: GateRequest): Override {
-  const { gate, periodAt } = timeline;
-  const { at: from, action } = request;
-  const state: GateState = { opened: action === 'open', cause: 'request' };
-  const towardsDefault = state.opened === (gate.spec.default === 'opened');
-  if (request.hasEnded || (!periodAt && towardsDefault)) return { from, to: from, state };
-  return { from, to: endOf(timeline, request), state };
-}
-
-/** The end of a request's effect. */
-function endOf({ periodAt, window }: Timeline, { at, action }: GateRequest): EpochMs {
-  if (window !== undefined) return addWindow(at, window);
-  const isUntilNextChange = periodAt && action === 'open';
-  return (isUntilNextChange ? periodAt(at).until : undefined) ?? Number.POSITIVE_INFINITY;
-}
-
-function exceptionAt(timeline: Timeline, now: EpochMs): CountingException | undefined {
-  const { exception, planned } = timeline.requests;
-  if (!exception || exception.hasEnded) return undefined;
-  const isClosedAfter = planned?.action === 'close' && planned.at >= exception.at;
-  const end = Math.min(endOf(timeline, exception), isClosedAfter ? planned.at : Number.POSITIVE_INFINITY);
-  return end <= Math.max(now, exception.at) ? undefined : { ...exception, ...(Number.isFinite(end) && { until: end }) };
-}
-
-/** The next instant at which the exception begins or ends by itself. */
-export function exceptionChange({ at, until }: CountingException, now: EpochMs): EpochMs | undefined {
-  return at > now ? at : until;
-}
-
-function stateWithoutRequests({ gate, periodAt }: Timeline, at: EpochMs): GateState {
-  if (periodAt?.(at).active) return { opened: gate.spec.schedule?.action === 'Open', cause: 'schedule' };
-  return { opened: gate.spec.default === 'opened', cause: 'default' };
-}
-
-/** The next instant at which an input of the state changes. Windows with the default state change nothing. */
-function nextStep(timeline: Timeline, at: EpochMs): EpochMs | undefined {
-  const { gate, periodAt, requests } = timeline;
-  const override = overrideAt(timeline, at);
-  const plannedAt = requests.planned?.at;
-  const changesState = (gate.spec.schedule?.action === 'Open') !== (gate.spec.default === 'opened');
-  const calendarChange = changesState ? periodAt?.(at).until : undefined;
-  const next = earliestTime([
-    plannedAt !== undefined && plannedAt > at ? plannedAt : undefined,
-    override && at < override.to ? override.to : calendarChange,
-  ]);
-  return Number.isFinite(next) ? next : undefined;
 }

@@ -7,7 +7,7 @@ import {
   annotatedRequest,
   CLOCK_TOLERANCE_MS,
   type GateAction,
-  isOpenFor,
+  isLegalTarget,
   openRequestHasEffect,
   REASON_KEYS,
   REQUESTED_AT_KEYS,
@@ -97,7 +97,7 @@ function parseCallBody(bytes: Uint8Array): CallBody | { problem: string } {
   if (reason !== undefined && (typeof reason !== 'string' || reason.length > LIMITS.gateReason)) {
     return { problem: `reason is not a string of at most ${LIMITS.gateReason} characters` };
   }
-  if (version !== undefined && (action !== 'open' || typeof version !== 'string' || !isOpenFor(version))) {
+  if (version !== undefined && (action !== 'open' || typeof version !== 'string' || !isLegalTarget(version))) {
     return { problem: "for is neither a valid image tag nor <namespace>/<rollout>:<tag>, or the action is not 'open'" };
   }
   return { action, ...(reason && { reason }), ...(version !== undefined && { for: version as string }) };

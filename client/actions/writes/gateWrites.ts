@@ -19,7 +19,7 @@ import {
   CLOCK_TOLERANCE_MS,
   type GateRequest,
   gateRequestsOf,
-  isOpenFor,
+  isLegalTarget,
   openRequestHasEffect,
   parseRequestTime,
 } from '../../../core/gate/gateRequests.ts';
@@ -76,7 +76,7 @@ interface Opening {
 
 /** Opens a Gate, or extends its opening; a Gate with approvals only if that ends a close request or cancels a plan. */
 export function openGate(gate: Gate, { reason, at, version }: Opening, now: EpochMs): PlannedWrite {
-  if (version !== undefined && !isOpenFor(version))
+  if (version !== undefined && !isLegalTarget(version))
     return badRequest(`'${version}' is neither a tag nor <namespace>/<rollout>:<tag>.`);
   const problem = at === undefined ? undefined : timeProblem('beginning', at, now);
   if (problem !== undefined) return badRequest(problem);
