@@ -208,7 +208,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
     gates,
     fieldManager: write.fieldManager,
     writerBypasses: bypass?.granted ?? false,
-    deploymentBypasses: bypassingRollouts(old, gates.closures, context).size > 0,
+    deploymentBypasses: bypassingRollouts(old, gates.heldBy, context).size > 0,
     applier: context.applier,
     now: context.now,
   });
@@ -232,9 +232,9 @@ export function holdsWrite(
   if (!object || !old) return false;
   const isBypassing = readState(object)?.is === 'bypassing' || readState(old)?.is === 'bypassing';
   if (isBypassing || freshReason(object, old) !== undefined) return false;
-  const { closed, closures } = evaluateObjectGates(old, gates);
+  const { closed, heldBy } = evaluateObjectGates(old, gates);
   // A Rollout's deployment that bypasses these closures sets the managed fields of a bypassed object too.
-  return closed !== undefined && currentState(old, closures) === 'closed';
+  return closed !== undefined && currentState(old, heldBy) === 'closed';
 }
 
 /**
@@ -268,9 +268,9 @@ function revertOrDeny(write: FluxWrite & { old: FluxObject; closed: ClosedGates 
  */
 function beginsHold({ old, context, isByDecorator }: FluxWrite & { old: FluxObject }): boolean {
   if (!isByDecorator || isSuspendedByUs(old) || old.metadata.deletionTimestamp) return false;
-  const { closures } = evaluateObjectGates(old, context);
-  const isBypassed = currentState(old, closures) === 'bypassed';
-  return closures.length > 0 && !isBypassed && bypassingRollouts(old, closures, context).size === 0;
+  const { heldBy } = evaluateObjectGates(old, context);
+  const isBypassed = currentState(old, heldBy) === 'bypassed';
+  return heldBy.length > 0 && !isBypassed && bypassingRollouts(old, heldBy, context).size === 0;
 }
 
 /** The object with its managed fields as they are stored. */
@@ -295,8 +295,8 @@ function changedFields(object: FluxObject, old: FluxObject): ManagedField[] {
 function withBypassingFields(kept: FluxObject, write: FluxWrite & { old: FluxObject }): FluxObject {
   const { object, old, context } = write;
   // The object as it will be stored: a Gate that begins to select it in this very write counts too.
-  const { closures } = evaluateObjectGates(kept, context);
-  const bypassing = bypassingRollouts(old, closures, context);
+  const { heldBy } = evaluateObjectGates(kept, context);
+  const bypassing = bypassingRollouts(old, heldBy, context);
   const hasSameFields =
     sameJson(object.spec?.sourceRef, old.spec?.sourceRef) &&
     sameJson(managedFieldsOf(object).fields, managedFieldsOf(old).fields);

@@ -34,8 +34,8 @@ import type { FluxWrite } from './fluxWrite.ts';
 /** The denial of a write that another webhook has changed; undefined if none has. */
 export function verifyWrite(write: FluxWrite): Denial | undefined {
   const { object, old, context, closed } = write;
-  const closures = old ? evaluateObjectGates(old, context).closures : [];
-  const bypassing = bypassingRollouts(old, closures, context);
+  const heldBy = old ? evaluateObjectGates(old, context).heldBy : [];
+  const bypassing = bypassingRollouts(old, heldBy, context);
   const changed = verifySuspended(object) ?? verifyState(write) ?? verifyBehindClosedGate(write, bypassing);
   if (changed) return changed;
   // Behind a closed Gate a managed field keeps its value, even if its Rollout has deployed another, unless that

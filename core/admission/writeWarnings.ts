@@ -73,7 +73,7 @@ function idleSourceWarning({ object, old }: AllowedWrite, gates: ObjectGates): s
   const isIdle = (each: FluxObject | undefined) => each?.kind === 'HelmRepository' && each.spec?.type === 'oci';
   const gatesAnnotation = (each: FluxObject | undefined) => each?.metadata.annotations?.[REQUIRED_GATES];
   const isNew = !isIdle(old) || gatesAnnotation(object) !== gatesAnnotation(old);
-  const isGated = gates.all.length > 0 || gates.closures.length > 0;
+  const isGated = gates.all.length > 0 || gates.heldBy.length > 0;
   if (!isGated || !isIdle(object) || !isNew) return [];
   return [
     'a Gate on a HelmRepository of type oci holds nothing: require the Gate on the HelmReleases that use the repository',
@@ -89,7 +89,7 @@ function suspendedWarning(
   { object, old, bypass }: AllowedWrite,
   gates: ObjectGates,
 ): string[] {
-  if (gates.closures.length === 0 || metadata.annotations?.[SUSPENDED] === undefined) return [];
+  if (gates.heldBy.length === 0 || metadata.annotations?.[SUSPENDED] === undefined) return [];
   if (old && bypass?.granted)
     return ['stored, but still suspended: to let Flux act on it, also set spec.suspend to false'];
   if (old) {

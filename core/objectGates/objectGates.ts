@@ -56,13 +56,13 @@ export interface ObjectGates extends RequiredByObject {
   /** The closed Gates; undefined if there are none. */
   closed: ClosedGates | undefined;
   /**
-   * The closures that suspend the object, as its state names them; empty if nothing does. A reference that names no
-   * Gate suspends the object too, but denies no write.
+   * The closures that hold the object, as its state names them; empty if nothing does. Also INVALID_REFERENCE, which
+   * suspends the object, but denies no write.
    */
-  closures: string[];
+  heldBy: string[];
 }
 
-/** Stands in `closures` for references that name no Gate. */
+/** Stands in `heldBy` for references that name no Gate. */
 const INVALID_REFERENCE = '(invalid)';
 
 /** The Gates that select the object. SELECTED_BY alone proves nothing. */
@@ -130,8 +130,8 @@ function evaluateAll(required: RequiredByObject, gates: ReadonlyMap<string, Gate
   const { refs, limit } = required;
   const all = limit ? [] : evaluateGates(refs, gates, now);
   const closed = closedAmong(all, limit);
-  const closures = [...closureKeys(closed), ...(required.problems.length > 0 ? [INVALID_REFERENCE] : [])];
-  return { ...required, all, closed, closures };
+  const heldBy = [...closureKeys(closed), ...(required.problems.length > 0 ? [INVALID_REFERENCE] : [])];
+  return { ...required, all, closed, heldBy };
 }
 
 /** Whether a closed Gate no longer selects the object with the labels of the write; true if the Gates are too many. */

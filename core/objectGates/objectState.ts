@@ -99,17 +99,17 @@ function gateOfClosure(closure: string): string {
 /**
  * The state of an object with its Gates as they are now: the stored one, unless a Gate has opened or closed since. A
  * bypass counts while it covers every closure.
- * @param closures that suspend the object: `ObjectGates.closures`
+ * @param heldBy the closures that hold the object: `ObjectGates.heldBy`
  */
 export function currentState(
   object: Pick<KubeObject, 'metadata'> | undefined,
-  closures: readonly string[],
+  heldBy: readonly string[],
 ): ObjectState['is'] {
   const stored = readState(object);
-  if (closures.length === 0) return stored?.is === 'opening' ? 'opening' : 'open';
+  if (heldBy.length === 0) return stored?.is === 'opening' ? 'opening' : 'open';
   if (stored?.is !== 'bypassed' && stored?.is !== 'bypassing') return 'closed';
   // Beyond the limit the closures are unknown: a bypass covers only the write with the reason.
-  return !closures.some(isLimit) && containsAll(stored.gates, closures) ? stored.is : 'closed';
+  return !heldBy.some(isLimit) && containsAll(stored.gates, heldBy) ? stored.is : 'closed';
 }
 
 /** The state of an object according to its FluxBinding, which reports a deployment's bypass, but not a user's. */

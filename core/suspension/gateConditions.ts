@@ -16,7 +16,7 @@ const LONG_WAITS = new Set<ApplierWait['state']>(['Failing', 'Suspended', 'Missi
 
 type Status = FluxStatus & Record<string, unknown>;
 
-type ConditionGates = Pick<ObjectGates, 'all' | 'closed' | 'closures' | 'problems'>;
+type ConditionGates = Pick<ObjectGates, 'all' | 'closed' | 'heldBy' | 'problems'>;
 
 /**
  * The status with the condition for these Gates, without one if no Gate is required; undefined if nothing changes.
@@ -29,7 +29,7 @@ export function withGateCondition(
   awaits?: ApplierWait,
 ): Status | undefined {
   const status: Status = object.status ?? {};
-  const isHeld = gates.closures.length > 0;
+  const isHeld = gates.heldBy.length > 0;
   const isRequired = gates.all.length > 0 || isHeld;
   const next = isRequired ? withCondition(object, status, gates, now, awaits) : withoutCondition(status);
   if (!isHeld || !waitsOnlyForUs(object)) return next;
@@ -51,14 +51,14 @@ function waitsOnlyForUs(object: FluxObject): boolean {
 function withCondition(
   object: FluxObject,
   status: Status,
-  { closed, closures, problems }: ConditionGates,
+  { closed, heldBy, problems }: ConditionGates,
   now: EpochMs,
   awaits: ApplierWait | undefined,
 ): Status | undefined {
   const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
   const isSource = kind !== undefined && KINDS[kind].governed === 'source';
-  const holds = closures.length > 0;
-  const isRunning = isBypass(currentState(object, closures));
+  const holds = heldBy.length > 0;
+  const isRunning = isBypass(currentState(object, heldBy));
   const heldSentences = isSource ? blockedSentences : closedSentences;
   const sentences = isRunning ? bypassedSentences : heldSentences;
   const problemText = (problem: string) => `Reconciliation ${isRunning ? 'continues' : 'is blocked'}: ${problem}`;

@@ -44,7 +44,7 @@ interface SuspensionWrite {
   sent: FluxObject;
   old: FluxObject | undefined;
   /** The Gates that `object` requires. */
-  gates: Pick<ObjectGates, 'all' | 'closures'>;
+  gates: Pick<ObjectGates, 'all' | 'heldBy'>;
   fieldManager: string | undefined;
   /** Whether the writer bypasses the closed Gates. */
   writerBypasses: boolean;
@@ -86,7 +86,7 @@ function decideSuspension(write: WriteWithStored): Suspension {
   // leave it out, and the API server keeps it.
   if (old?.metadata.deletionTimestamp && !isSuspendedByUs(old))
     return { suspend: suspendAsWritten, suspendBefore: parsePrevious(old), state };
-  if (gates.closures.length > 0) return behindClosedGate(write);
+  if (gates.heldBy.length > 0) return behindClosedGate(write);
 
   const open: ObjectState | undefined = gates.all.length > 0 ? { is: 'open' } : undefined;
   const opening = state?.is === 'opening' ? state : { is: 'opening' as const, since: now };
@@ -120,20 +120,20 @@ export function endsOpening(sent: FluxObject, old: FluxObject | undefined): bool
  */
 function behindClosedGate(write: WriteWithStored): Suspension {
   const { object, sent, old, suspendBefore, state, writerBypasses, deploymentBypasses } = write;
-  const { closures } = write.gates;
+  const { heldBy } = write.gates;
   const suspendAsWritten = object.spec?.suspend;
   const wantsSuspension = sent.spec?.suspend === true;
   if (writerBypasses && changesSuspend(write) && !wantsSuspension)
-    return { suspend: suspendAsWritten, state: { is: 'bypassed', gates: closures } };
-  if (currentState(old, closures) === 'bypassed' && !(writerBypasses && wantsSuspension))
+    return { suspend: suspendAsWritten, state: { is: 'bypassed', gates: heldBy } };
+  if (currentState(old, heldBy) === 'bypassed' && !(writerBypasses && wantsSuspension))
     return { suspend: suspendAsWritten, state };
   const before = suspendBefore ?? previousFrom(object);
-  if (!deploymentBypasses) return { suspend: true, suspendBefore: before, state: { is: 'closed', gates: closures } };
+  if (!deploymentBypasses) return { suspend: true, suspendBefore: before, state: { is: 'closed', gates: heldBy } };
   // The object runs for the deployment. If a user suspends it meanwhile, it stays suspended.
   return {
     suspend: awaitsArtifact(object) || suspendValue(before),
     suspendBefore: before,
-    state: { is: 'bypassing', gates: closures },
+    state: { is: 'bypassing', gates: heldBy },
   };
 }
 
@@ -209,7 +209,7 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
   if (object.metadata.annotations?.[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
   const state = requestedByGates(object, gates, context.now);
   if (state !== undefined) annotations[GATE_STATE] = state;
-  const isBypassing = currentState(object, gates.closures) === 'bypassing';
+  const isBypassing = currentState(object, gates.heldBy) === 'bypassing';
   return { annotations, isBypassing, requeueAt: earliestTime(gates.all.map(({ until }) => until)) };
 }
 
@@ -219,9 +219,9 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
  */
 function requestedByGates(object: FluxObject, gates: ObjectGates, now: EpochMs): string | null | undefined {
   const { [GATE_STATE]: text, [SUSPENDED]: suspended } = object.metadata.annotations ?? {};
-  if (gates.closures.length > 0) {
+  if (gates.heldBy.length > 0) {
     // Once the deployment that bypasses the Gates is applied, the webhook suspends the object in such a write.
-    const isBypassing = currentState(object, gates.closures) === 'bypassing';
+    const isBypassing = currentState(object, gates.heldBy) === 'bypassing';
     return fitsGates(object, gates) && !isBypassing ? undefined : newTrigger(object, 'closed', now);
   }
   if (suspended !== undefined && awaitedApply(object)) return undefined;
@@ -236,16 +236,16 @@ function requestedByGates(object: FluxObject, gates: ObjectGates, now: EpochMs):
  */
 export function requestedByRollouts(
   object: FluxObject,
-  { closures }: ObjectGates,
+  { heldBy }: ObjectGates,
   bindingStatus: FluxBindingStatus | undefined,
   now: EpochMs,
 ): string | undefined {
-  if (closures.length === 0) {
+  if (heldBy.length === 0) {
     const end = resumedAloneAt(currentWait(object, bindingStatus));
     return end !== undefined && now >= end ? newTrigger(object, 'open', now) : undefined;
   }
-  if (currentState(object, closures) === 'bypassed') return undefined;
-  const isBypassing = isSeenBypassing(object, bindingStatus, closures);
+  if (currentState(object, heldBy) === 'bypassed') return undefined;
+  const isBypassing = isSeenBypassing(object, bindingStatus, heldBy);
   if (isBypassing === (readState(object)?.is === 'bypassing')) return undefined;
   return newTrigger(object, isBypassing ? 'bypassing' : 'closed', now);
 }
@@ -260,10 +260,10 @@ function newTrigger(object: FluxObject, is: ObjectState['is'], now: EpochMs): st
 }
 
 /** Whether the object's state fits its Gates: held by exactly the closed ones, bypassing all of them, or not held. */
-export function fitsGates(object: FluxObject, { closures }: ObjectGates): boolean {
-  const state = currentState(object, closures);
+export function fitsGates(object: FluxObject, { heldBy }: ObjectGates): boolean {
+  const state = currentState(object, heldBy);
   if (state !== 'closed') return state === (readState(object)?.is ?? 'open');
-  const isMarked = object.metadata.annotations?.[GATE_STATE] === formatState({ is: 'closed', gates: closures });
+  const isMarked = object.metadata.annotations?.[GATE_STATE] === formatState({ is: 'closed', gates: heldBy });
   return isMarked && isSuspendedByUs(object);
 }
 

@@ -52,7 +52,7 @@ export function explainFluxObject(
   const closed = closedAmong([...readable, ...unrecorded], required.limit);
   const isSuspended = object.spec?.suspend === true;
   const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
-  const isOpen = required.closures.length === 0 && !closed;
+  const isOpen = required.heldBy.length === 0 && !closed;
   const held = holdOf(object, closed, isOpen);
   const unreported = isSuspended ? [] : unreportedDeployments(object, binding);
   const [failure, earlier] = [fluxFailure(object), earlierFailure(object)];

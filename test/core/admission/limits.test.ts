@@ -37,8 +37,8 @@ describe('an object beyond a limit', () => {
       now: 0,
     });
     expect(closedText(found.closed!)).toMatch(message);
-    const state = formatState({ is: 'bypassed', gates: found.closures });
-    expect(currentState(kustomization({ annotations: { [GATE_STATE]: state } }), found.closures)).toBe('closed');
+    const state = formatState({ is: 'bypassed', gates: found.heldBy });
+    expect(currentState(kustomization({ annotations: { [GATE_STATE]: state } }), found.heldBy)).toBe('closed');
   });
 
   it.each(rows)('with too many %s: no text names a Gate that does not exist', (_, annotations, message) => {

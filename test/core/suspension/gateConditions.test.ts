@@ -45,8 +45,8 @@ const rows: Row[] = [
 
 it.each(rows)('$title', ({ object, closed: refs, problems = [], message }) => {
   const closed = refs.map((ref) => ({ key: refKey(ref), ref, isOpen: false, message: '' }));
-  const closures = [...refs.map(refKey), ...problems.map(() => '(invalid)')];
-  const gates = { all: closed, closed: closedAmong(closed), closures, problems };
+  const heldBy = [...refs.map(refKey), ...problems.map(() => '(invalid)')];
+  const gates = { all: closed, closed: closedAmong(closed), heldBy, problems };
   const status = withGateCondition(object, gates, NOW);
   expect(status?.conditions?.[0]).toMatchObject({ reason: 'GateClosed', message });
   expect(withGateCondition({ ...object, status: status! }, gates, NOW)).toBeUndefined();

@@ -93,7 +93,7 @@ function stateAfter(
     object: first,
     sent,
     old,
-    gates: { all, closures: closureKeys(closedAmong(all)) },
+    gates: { all, heldBy: closureKeys(closedAmong(all)) },
     fieldManager: undefined,
     writerBypasses: false,
     deploymentBypasses: false,
