@@ -25,7 +25,7 @@ import { reportedState } from '../objectGates/objectState.ts';
 import { awaitedApply, currentWait, mayApply, reconcileRequest, resumedAloneAt } from '../suspension/applier.ts';
 import { hasEverReconciled } from '../suspension/bypassGrant.ts';
 import { withGateCondition } from '../suspension/gateConditions.ts';
-import { fitsGates, requestedByRollouts } from '../suspension/suspension.ts';
+import { fitsGates, requestedByRollouts } from '../suspension/stateTriggers.ts';
 import { TRACKING_KIND } from './appliedDeployment.ts';
 import { gatesOfReport, makeBinding, type Report, type ReportInputs, reportOf } from './bindingSpec.ts';
 import { bindingStatus, type ManagedFieldState, targetOfBinding } from './bindingStatus.ts';

@@ -9,7 +9,7 @@
  * - `bypassed: ns/a@<closure>`: a user bypassed the Gates, and the object runs behind them;
  * - `bypassing: ns/a@<closure>`: the object runs behind them for one deployment (bypassGrant.ts).
  *
- * A decorator's trigger requests a state: `closed@<minute>`.
+ * A decorator's trigger requests a state, `closed@<minute>`: see core/suspension/stateTriggers.ts.
  */
 import { AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import { READY } from '../../api/conditions.ts';
@@ -19,7 +19,7 @@ import type { FluxBindingStatus } from '../../api/types.ts';
 import { reportedClosed } from '../gate/closedGates.ts';
 import { isLimit, LIMIT_OF_GATES } from '../gate/gateRefs.ts';
 import { findCondition } from '../kube/conditions.ts';
-import { formatInstant, minuteOf, parseTime } from '../kube/time.ts';
+import { formatInstant, parseTime } from '../kube/time.ts';
 
 /**
  * The state of an object, stored in GATE_STATE. `gates`: the closures that hold the object (stored without the time of
@@ -41,16 +41,6 @@ export function formatState(state: ObjectState): string {
   // The list of a closed state only informs readers, so it may be cut. The others are compared as a whole.
   const list = state.gates.map(gateOfClosure).sort().join(',');
   return `closed: ${list.length > MAX_GATE_LIST_CHARACTERS ? LIMIT_OF_GATES : list}`;
-}
-
-/** The value by which a decorator requests a state. The webhook stores its own value instead, which has no minute. */
-export function stateTrigger(is: ObjectState['is'], now: EpochMs): string {
-  return `${is}@${minuteOf(now)}`;
-}
-
-/** Whether the object has a trigger of this minute: the API server has not called the webhook for it. */
-export function hasTrigger({ metadata }: FluxObject, now: EpochMs): boolean {
-  return metadata.annotations?.[GATE_STATE]?.endsWith(`@${minuteOf(now)}`) ?? false;
 }
 
 const STATE = /^(open|opening|closed|bypassed|bypassing)(?:: (.*)|@.*)?$/;

@@ -136,7 +136,7 @@ export function bypassingRollouts(
  * counts as not bypassed. The decorator decides from the FluxBinding, because it may not relate yet a Rollout that the
  * annotations have just named.
  */
-export function isSeenBypassing(
+export function isReportedBypassing(
   object: FluxObject,
   bindingStatus: FluxBindingStatus | undefined,
   closures: readonly string[],

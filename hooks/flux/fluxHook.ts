@@ -26,7 +26,7 @@ import {
   objectKeyOf,
   resumeLabel,
 } from '../../core/suspension/applier.ts';
-import { fitsGates } from '../../core/suspension/suspension.ts';
+import { fitsGates } from '../../core/suspension/stateTriggers.ts';
 import { recentGates } from '../../live/gateReads.ts';
 import { namedRules } from '../customizeRules.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';

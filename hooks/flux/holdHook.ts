@@ -12,7 +12,7 @@ import { byRefKey, identityOf, without } from '../../core/kube/names.ts';
 import { objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { type GateContext, gatesInAnnotation } from '../../core/objectGates/objectGates.ts';
-import { holdMarks, tooManyMarks } from '../../core/suspension/suspension.ts';
+import { holdMarks, tooManyMarks } from '../../core/suspension/stateTriggers.ts';
 import { recentGates } from '../../live/gateReads.ts';
 import { namedRules, namespaceRules, ownNamespaceLabels } from '../customizeRules.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';
