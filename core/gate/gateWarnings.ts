@@ -10,6 +10,7 @@ import { DAY_MS, formatTime } from '../kube/time.ts';
 import { countOf } from '../text/count.ts';
 import { inWarning } from '../text/oneLine.ts';
 import { acceptRequests } from './acceptRequests.ts';
+import { cancelText } from './gateEvents.ts';
 import {
   CLOCK_TOLERANCE_MS,
   openRequestHasEffect,
@@ -18,7 +19,6 @@ import {
   REQUESTED_AT_KEYS,
 } from './gateRequests.ts';
 import { selectsFlux } from './gateSelection.ts';
-import { cancelText } from './gateStatus.ts';
 import { type CountingException, evaluateGate } from './gateTimeline.ts';
 
 /**

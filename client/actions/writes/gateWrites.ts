@@ -15,6 +15,7 @@ import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
 import { splitTarget } from '../../../core/approval/approvalRecord.ts';
 import { acceptRequests } from '../../../core/gate/acceptRequests.ts';
+import { cancelText } from '../../../core/gate/gateEvents.ts';
 import {
   CLOCK_TOLERANCE_MS,
   type GateRequest,
@@ -24,7 +25,6 @@ import {
   parseRequestTime,
 } from '../../../core/gate/gateRequests.ts';
 import { requirerText } from '../../../core/gate/gateSelection.ts';
-import { cancelText } from '../../../core/gate/gateStatus.ts';
 import { evaluateGate, type GateEvaluation } from '../../../core/gate/gateTimeline.ts';
 import { annotate } from '../../../core/kube/annotate.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
