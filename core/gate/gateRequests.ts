@@ -258,27 +258,3 @@ function parseRequest(entry: Entry): GateRequest | undefined {
     ? undefined
     : { action, at, ...withoutEmpty(texts), ...(entry?.hasEnded === true && { hasEnded: true }) };
 }
-
-/** The newest request, if it is a close request. It revokes earlier approvals, even if its effect has ended. */
-export function closeRequestOf(gate: Gate, now: EpochMs): GateRequest | undefined {
-  const { current } = gateRequestsOf(gate, now);
-  return current?.action === 'close' ? current : undefined;
-}
-
-/**
- * Whether a request to open has an effect. On a Gate with approvals it can only end a closure, or withdraw a planned
- * one. Of the write's own requests only a closure counts: the opening would precede or replace a planned one.
- * @param version the one version that the opening is for
- * @param gate the Gate after the write, with the record of its requests; before the write the same as `old`
- */
-export function openRequestHasEffect(
-  version: string | undefined,
-  gate: Gate,
-  old: Gate | undefined,
-  now: EpochMs,
-): boolean {
-  if (!gate.spec.approvals) return true;
-  if (version !== undefined) return false;
-  if (closeRequestOf(gate, now)) return true;
-  return old !== undefined && (closeRequestOf(old, now) ?? gateRequestsOf(old, now).planned) !== undefined;
-}

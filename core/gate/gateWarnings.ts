@@ -11,9 +11,9 @@ import { countOf } from '../text/count.ts';
 import { inWarning } from '../text/oneLine.ts';
 import { acceptRequests } from './acceptRequests.ts';
 import { cancelText } from './gateEvents.ts';
+import { openRequestHasEffect } from './gateApprovals.ts';
 import {
   CLOCK_TOLERANCE_MS,
-  openRequestHasEffect,
   parseWindow,
   REASON_KEYS,
   REQUESTED_AT_KEYS,

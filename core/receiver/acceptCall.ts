@@ -1,5 +1,6 @@
 /** Calls of authorized senders: whether a call is new, and the annotations with its request for the Gate. */
 
+import { openRequestHasEffect } from '../gate/gateApprovals.ts';
 import { OPEN_FOR, USED_CALLS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
@@ -8,7 +9,6 @@ import {
   CLOCK_TOLERANCE_MS,
   type GateAction,
   isLegalTarget,
-  openRequestHasEffect,
   REASON_KEYS,
   REQUESTED_AT_KEYS,
 } from '../gate/gateRequests.ts';

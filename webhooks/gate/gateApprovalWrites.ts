@@ -15,8 +15,13 @@ import {
 } from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS, recordedOn, splitTarget } from '../../core/approval/approvalRecord.ts';
 import type { AcceptedRequests } from '../../core/gate/acceptRequests.ts';
-import { approveGateCommand, standingApprovals } from '../../core/gate/gateApprovals.ts';
-import { CLOCK_TOLERANCE_MS, closeRequestOf, openRequestHasEffect } from '../../core/gate/gateRequests.ts';
+import {
+  approveGateCommand,
+  closeRequestOf,
+  openRequestHasEffect,
+  standingApprovals,
+} from '../../core/gate/gateApprovals.ts';
+import { CLOCK_TOLERANCE_MS } from '../../core/gate/gateRequests.ts';
 import { reachesBeyond } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { type Requiring, requirersOf } from '../../core/gate/requirers.ts';

@@ -16,12 +16,12 @@ import type { Gate } from '../../../api/types.ts';
 import { splitTarget } from '../../../core/approval/approvalRecord.ts';
 import { acceptRequests } from '../../../core/gate/acceptRequests.ts';
 import { cancelText } from '../../../core/gate/gateEvents.ts';
+import { openRequestHasEffect } from '../../../core/gate/gateApprovals.ts';
 import {
   CLOCK_TOLERANCE_MS,
   type GateRequest,
   gateRequestsOf,
   isLegalTarget,
-  openRequestHasEffect,
   parseRequestTime,
 } from '../../../core/gate/gateRequests.ts';
 import { requirerText } from '../../../core/gate/gateSelection.ts';
