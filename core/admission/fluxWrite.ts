@@ -16,24 +16,16 @@
  * changed since. It reads no Rollout for a write that `agreesWithDeployed`. What it doesn't check, another webhook may
  * have changed.
  */
-import {
-  ARTIFACT,
-  AWAITS_ARTIFACT,
-  DEPLOYED,
-  REQUIRED_GATES,
-  SELECTED_BY,
-  UNCOUNTED_ON_FLUX_OBJECTS,
-} from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, SELECTED_BY } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { RevertReason } from '../../api/metrics.ts';
 import type { ManagedField, Rollout } from '../../api/types.ts';
 import { type Bypass, freshReason, recordReason } from '../gate/bypassReason.ts';
 import { type ClosedGates, unionOfClosed } from '../gate/closedGates.ts';
-import { LIMIT_OF_ROLLOUTS, LIMIT_TEXTS, type RefRules } from '../gate/gateRefs.ts';
+import type { RefRules } from '../gate/gateRefs.ts';
 import { annotate } from '../kube/annotate.ts';
-import { isDeeperThan, sameJson } from '../kube/json.ts';
-import { uniqueRefs, without } from '../kube/names.ts';
-import { LIMITS } from '../limits.ts';
+import { sameJson } from '../kube/json.ts';
+import { without } from '../kube/names.ts';
 import { deploymentOf, isSetByGit } from '../managedField/deployment.ts';
 import { managedFieldsOf, readManagedField, writeManagedFields } from '../managedField/managedFields.ts';
 import { type FieldDenial, type ManagedFieldInputs, setManagedFields } from '../managedField/setManagedFields.ts';
@@ -43,7 +35,6 @@ import {
   foreignGates,
   foreignText,
   type GateContext,
-  gatesInAnnotation,
   selectedByText,
 } from '../objectGates/objectGates.ts';
 import { currentState, isSuspendedByUs, readState } from '../objectGates/objectState.ts';
@@ -134,37 +125,6 @@ export function willConflict(object: FluxObject, old: FluxObject): boolean {
   return RESOURCE_VERSION.test(version) && RESOURCE_VERSION.test(stored) && version !== stored;
 }
 
-/** The denial of a write that names too much, or is nested too deeply, to be evaluated. */
-export function limitDenial(object: FluxObject, old: FluxObject | undefined, rules: RefRules): Denial | undefined {
-  const limit = tooManyReferencesProblem(object, old, rules) ?? nestingProblem(object, old);
-  return limit === undefined ? undefined : { reason: 'limit', text: `${subjectOf(object)}: ${limit}` };
-}
-
-function tooManyReferencesProblem(
-  object: FluxObject,
-  old: FluxObject | undefined,
-  rules: RefRules,
-): string | undefined {
-  for (const field of ['annotations', 'labels'] as const) {
-    const count = countOfKeys(object.metadata[field]);
-    if (count > LIMITS[field] && count > countOfKeys(old?.metadata[field]))
-      return `metadata.${field} has ${count} entries, and at most ${LIMITS[field]} are allowed: remove some.`;
-  }
-  const named = [object, ...(old ? [old] : [])].flatMap((each) => gatesInAnnotation(each, rules).refs);
-  if (uniqueRefs(named).length > LIMITS.requiredGates) {
-    return (
-      `metadata.annotations[${REQUIRED_GATES}]: the old and the new value together name more than ${LIMITS.requiredGates} ` +
-      'Gates (limit requiredGates): change the annotation in several writes.'
-    );
-  }
-  if (!managedFieldsOf(object).tooMany || (old && managedFieldsOf(old).tooMany)) return undefined;
-  return `${LIMIT_TEXTS[LIMIT_OF_ROLLOUTS]}.`;
-}
-
-function countOfKeys(entries: Record<string, string> | undefined): number {
-  return Object.keys(entries ?? {}).filter((key) => !UNCOUNTED_ON_FLUX_OBJECTS.has(key)).length;
-}
-
 /** The denial of a write that begins to name a Gate of another namespace, although the rules forbid it. */
 export function foreignGateDenial(
   object: FluxObject,
@@ -173,21 +133,6 @@ export function foreignGateDenial(
 ): Denial | undefined {
   const [first] = without(foreignGates(object, rules), old ? foreignGates(old, rules) : []);
   return first && { reason: 'not_permitted', text: `${subjectOf(object)}: ${foreignText(first)}` };
-}
-
-/**
- * The problem of a spec that is too deep to be compared field by field.
- * A stored spec that is too deep blocks no write that leaves it alone: otherwise the object could not be suspended.
- */
-function nestingProblem(object: FluxObject, old: FluxObject | undefined): string | undefined {
-  if (!isDeeperThan(LIMITS.nesting, object.spec)) return undefined;
-  if (old && sameJson(specWithoutSuspend(object), specWithoutSuspend(old))) return undefined;
-  return `spec is nested more than ${LIMITS.nesting} levels deep (limit nesting): nest it less deeply.`;
-}
-
-function specWithoutSuspend({ spec }: FluxObject): unknown {
-  const { suspend: _, ...rest } = spec ?? {};
-  return rest;
 }
 
 // The decision.

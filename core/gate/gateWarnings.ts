@@ -10,14 +10,9 @@ import { DAY_MS, formatTime } from '../kube/time.ts';
 import { countOf } from '../text/count.ts';
 import { inWarning } from '../text/oneLine.ts';
 import { acceptRequests } from './acceptRequests.ts';
-import { cancelText } from './gateEvents.ts';
 import { openRequestHasEffect } from './gateApprovals.ts';
-import {
-  CLOCK_TOLERANCE_MS,
-  parseWindow,
-  REASON_KEYS,
-  REQUESTED_AT_KEYS,
-} from './gateRequests.ts';
+import { cancelText } from './gateEvents.ts';
+import { CLOCK_TOLERANCE_MS, parseWindow, REASON_KEYS, REQUESTED_AT_KEYS } from './gateRequests.ts';
 import { selectsFlux } from './gateSelection.ts';
 import { type CountingException, evaluateGate } from './gateTimeline.ts';
 

@@ -2,14 +2,7 @@
  * The Gates that a Flux object requires, by name and by selection, and whether they are closed. Hooks and webhooks both
  * decide from this. The object is held if one of its Gates is closed or missing.
  */
-import {
-  ARTIFACT,
-  AWAITS_ARTIFACT,
-  DEPLOYED,
-  REQUIRED_GATES,
-  ROLLOUT_PREFIX,
-  SELECTED_BY,
-} from '../../api/annotations.ts';
+import { REQUIRED_GATES, SELECTED_BY } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
@@ -24,7 +17,6 @@ import {
   type RequiredGates,
 } from '../gate/gateRefs.ts';
 import { gateSelects, hasFluxLabel, type SelectingGates } from '../gate/gateSelection.ts';
-import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
 import { identityOf, refKey, uniqueRefs, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
@@ -141,37 +133,6 @@ export function escapesSelection(object: FluxObject, old: FluxObject, context: G
   if (selectingGates.isTruncated) return true;
   const escaped = without(gatesSelecting(old, selectingGates), gatesSelecting(object, selectingGates));
   return closedAmong(evaluateGates(escaped, gates, now)) !== undefined;
-}
-
-/**
- * The stored object, with the only changes that a write may make to an object beyond a limit: the write may name fewer
- * Rollouts, and drop Gates if all dropped Gates are open.
- */
-export function withShrinkingEdits(object: FluxObject, old: FluxObject, context: GateContext): FluxObject {
-  if (!requiredByObject(old, context.selectingGates, context).limit) return old;
-  let before = old;
-  if (!gatesInAnnotation(object, context).tooMany && !dropsClosedGate(object, old, context)) {
-    before = annotate(before, REQUIRED_GATES, object.metadata.annotations?.[REQUIRED_GATES]);
-  }
-  return managedFieldsOf(old).tooMany && !managedFieldsOf(object).tooMany ? withRollouts(before, object) : before;
-}
-
-/**
- * Whether the write drops a closed Gate. The Gates of an object that names too many are unknown and count as open: its
- * author could have named fewer before any Gate closed.
- */
-function dropsClosedGate(object: FluxObject, old: FluxObject, context: GateContext): boolean {
-  const dropped = without(gatesInAnnotation(old, context).refs, gatesInAnnotation(object, context).refs);
-  return closedAmong(evaluateGates(dropped, context.gates, context.now)) !== undefined;
-}
-
-/** The object with the annotations of another one that bind it to Rollouts. */
-function withRollouts(before: FluxObject, { metadata }: FluxObject): FluxObject {
-  const bindsToRollout = ([key]: [string, string]) =>
-    key.startsWith(ROLLOUT_PREFIX) && key !== DEPLOYED && key !== ARTIFACT && key !== AWAITS_ARTIFACT;
-  const theirs = Object.entries(before.metadata.annotations ?? {}).filter((entry) => !bindsToRollout(entry));
-  const mine = Object.entries(metadata.annotations ?? {}).filter(bindsToRollout);
-  return { ...before, metadata: { ...before.metadata, annotations: Object.fromEntries([...theirs, ...mine]) } };
 }
 
 // The Gates that the annotations of an object name.

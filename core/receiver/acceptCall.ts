@@ -1,9 +1,9 @@
 /** Calls of authorized senders: whether a call is new, and the annotations with its request for the Gate. */
 
-import { openRequestHasEffect } from '../gate/gateApprovals.ts';
 import { OPEN_FOR, USED_CALLS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { openRequestHasEffect } from '../gate/gateApprovals.ts';
 import {
   annotatedRequest,
   CLOCK_TOLERANCE_MS,

@@ -12,11 +12,11 @@ import {
   type FluxWrite,
   foreignGateDenial,
   isOutOfScope,
-  limitDenial,
   type WriteContext,
   willConflict,
 } from '../../core/admission/fluxWrite.ts';
 import { deletionDenial, verifyWrite } from '../../core/admission/validate.ts';
+import { limitDenial, withShrinkingEdits } from '../../core/admission/writeLimits.ts';
 import { type Bypass, freshReason } from '../../core/gate/bypassReason.ts';
 import type { ClosedGates } from '../../core/gate/closedGates.ts';
 import { sameJson } from '../../core/kube/json.ts';
@@ -24,7 +24,6 @@ import { identityOf } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/users.ts';
 import type { FieldDenial } from '../../core/managedField/setManagedFields.ts';
 import { bypassingDeployCommand, type Denial, subjectOf } from '../../core/objectGates/gateTexts.ts';
-import { withShrinkingEdits } from '../../core/objectGates/objectGates.ts';
 import { isSuspendedByUs } from '../../core/objectGates/objectState.ts';
 import { bypassOrDeny, recordBypass, reviewBypass } from '../bypass.ts';
 import { readClosedGatesOfRollouts } from '../closedGateReads.ts';

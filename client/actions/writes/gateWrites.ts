@@ -15,8 +15,8 @@ import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
 import { splitTarget } from '../../../core/approval/approvalRecord.ts';
 import { acceptRequests } from '../../../core/gate/acceptRequests.ts';
-import { cancelText } from '../../../core/gate/gateEvents.ts';
 import { openRequestHasEffect } from '../../../core/gate/gateApprovals.ts';
+import { cancelText } from '../../../core/gate/gateEvents.ts';
 import {
   CLOCK_TOLERANCE_MS,
   type GateRequest,

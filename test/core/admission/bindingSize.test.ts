@@ -1,7 +1,7 @@
 /** The size limit of a FluxBinding: without one, an object would not be informed of its closed Gate. */
 import { expect, it } from 'vitest';
 import type { FluxBinding } from '../../../api/types.ts';
-import { limitDenial } from '../../../core/admission/fluxWrite.ts';
+import { limitDenial } from '../../../core/admission/writeLimits.ts';
 import { provesApply } from '../../../core/binding/appliedDeployment.ts';
 import { makeBinding } from '../../../core/binding/bindingSpec.ts';
 import { closedText } from '../../../core/gate/closedGates.ts';

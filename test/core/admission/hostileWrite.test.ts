@@ -3,8 +3,9 @@
 import { describe, expect, it } from 'vitest';
 import { GATE_STATE, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import { isOutOfScope, limitDenial } from '../../../core/admission/fluxWrite.ts';
+import { isOutOfScope } from '../../../core/admission/fluxWrite.ts';
 import { verifyWrite } from '../../../core/admission/validate.ts';
+import { limitDenial } from '../../../core/admission/writeLimits.ts';
 import { ANY_REF } from '../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { denialText } from '../../../core/objectGates/gateTexts.ts';

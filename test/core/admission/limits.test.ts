@@ -1,7 +1,8 @@
 /** An object beyond a limit is held, and its message names that limit. Warnings are not cut. */
 import { describe, expect, it } from 'vitest';
 import { GATE_STATE } from '../../../api/annotations.ts';
-import { decideWrite, limitDenial } from '../../../core/admission/fluxWrite.ts';
+import { decideWrite } from '../../../core/admission/fluxWrite.ts';
+import { limitDenial } from '../../../core/admission/writeLimits.ts';
 import { closedText } from '../../../core/gate/closedGates.ts';
 import { ANY_REF, LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, LIMIT_TEXTS } from '../../../core/gate/gateRefs.ts';
 import { refKey } from '../../../core/kube/names.ts';
