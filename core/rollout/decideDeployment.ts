@@ -27,12 +27,12 @@ import {
 } from './deployment/entry.ts';
 import { healthSettlesAt } from './deployment/healthChecks.ts';
 import { hasNoBake, isUnfinished } from './deployment/history.ts';
-import { rollbackDepth } from './deployment/rollback.ts';
 import { copyBlockers, type FoundBlocker, findBlockers, isBlockedBy } from './evaluation/blockers.ts';
 import { type CopyState, copyState } from './evaluation/copy.ts';
 import { evaluateGatesOfVersion } from './evaluation/gatesOfRollout.ts';
 import { isAutomatic, type NextChoice, type NextVersion, nextVersion } from './evaluation/nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutContext, RolloutState } from './evaluation/observed.ts';
+import { rollbackDepth } from './evaluation/rollback.ts';
 import { isForceDeployOfAnother, requesterOf, requestsUsedBy, withUsed } from './evaluation/rolloutRequests.ts';
 import { GATES_IN_HISTORY, storedPermissions } from './evaluation/versionApprovals.ts';
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';

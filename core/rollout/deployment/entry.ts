@@ -2,7 +2,7 @@
 import { DEPLOYED } from '../../../api/annotations.ts';
 import { BAKE_FAILURE_DISABLED } from '../../../api/conditions.ts';
 import type { AnyObject, Condition, EpochMs } from '../../../api/kubernetes.ts';
-import type { DeploymentRef, HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
+import type { DeploymentRef, HistoryEntry, Rollout, RolloutSpec, VersionInfo } from '../../../api/types.ts';
 import { falseCondition, findCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import type { NewEvent } from '../../kube/events.ts';
 import { isLegalTag } from '../../kube/tag.ts';
@@ -24,7 +24,6 @@ import {
 } from './deploymentMessages.ts';
 import { bakes, hasNoBake, isUnfinished } from './history.ts';
 import { endTime, endWait } from './progress.ts';
-import type { OnFailure } from './rollback.ts';
 
 type BakeState = Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>;
 
@@ -111,7 +110,7 @@ export const BAKE_FAILURE_ENABLED = falseCondition(BAKE_FAILURE_DISABLED, 'Norma
 export function bakeFailureDisabled(
   { origin = [] }: HistoryEntry,
   previous: HistoryEntry | undefined,
-  onFailure: OnFailure,
+  onFailure: NonNullable<RolloutSpec['onFailure']>,
   isUnhealthy: boolean,
 ): NewCondition {
   const isManual = origin.includes('Manual');

@@ -4,13 +4,12 @@ import type { HealthCheck, VersionInfo } from '../../../api/types.ts';
 import { grantedOnly } from '../../budget/slotRequest.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import { parseTime } from '../../kube/time.ts';
-import { imageOfReleases } from '../../policy/imagePolicy.ts';
 import { checksNotBrokenBy, isUnhealthy } from '../deployment/healthChecks.ts';
-import { blocksAfterFailure, type Rollback, type RollbackTarget, rollbackOf } from '../deployment/rollback.ts';
 import { releasesAfter, type Withdrawal, type YoungRelease, youngUntil } from '../release/candidates.ts';
 import { evaluateUpstream, type UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { evaluateGatesOfVersion, type VersionGates } from './gatesOfRollout.ts';
 import type { RolloutContext } from './observed.ts';
+import { blocksAfterFailure, type Rollback, type RollbackTarget, rollbackOf } from './rollback.ts';
 import {
   evaluateRolloutGates,
   type Rejection,
@@ -104,8 +103,12 @@ export function nextVersion(context: RolloutContext): NextVersion {
 function possibleVersions(context: RolloutContext): Versions {
   const { observed, state, config, requests, now } = context;
   const { rollout, imagePolicy, rolloutGates } = observed;
-  const { history, available, rolledBack, barriers, authors } = state;
-  const [head] = history;
+  const {
+    history: [head],
+    available,
+    rolledBack,
+    authors,
+  } = state;
   const rejected = rejections(available, rolloutGates, rollout.status?.rejectedReleases, now);
   const { candidates, withdrawn, young, isNewer } = releasesAfter(available, head?.version.tag, imagePolicy, {
     rejected: new Set(rejected.map(({ tag }) => tag)),
@@ -116,17 +119,7 @@ function possibleVersions(context: RolloutContext): Versions {
   const approvals = rolloutGateApprovals(rollout, rolloutGates, authors, now);
   const { bypassGates } = requests;
   const rolloutGatesResult = evaluateRolloutGates(rolloutGates, candidates, bypassGates, upstreamVerdicts, approvals);
-  const rollback = rollbackOf({
-    history,
-    config,
-    image: imageOfReleases(rollout, imagePolicy),
-    available,
-    barriers,
-    isNewer,
-    awaitedMetadata: observed.awaitedMetadata,
-    rejectedBy: (tag) => rejectedBy(rolloutGates, tag),
-    now,
-  });
+  const rollback = rollbackOf(context, isNewer);
   const automatic = grantedOnly(automaticVersions(rolloutGatesResult, context), rollout, observed.budgets);
   return {
     candidates,

@@ -24,7 +24,6 @@ import type { CopyInputs } from '../../releaseCopy/job.ts';
 import type { BakeConfig } from '../deployment/bake.ts';
 import type { CarriedDeployment } from '../deployment/entry.ts';
 import { bakes } from '../deployment/history.ts';
-import type { OnFailure } from '../deployment/rollback.ts';
 import type { UpstreamRollouts } from '../upstream/upstreamVerdict.ts';
 import type { CountedRolloutGate } from './rolloutGates.ts';
 import type { Requests } from './rolloutRequests.ts';
@@ -105,7 +104,7 @@ export interface RolloutConfig extends BakeConfig {
   historyLimit: number;
   retentionDays: number;
   minReleases: number;
-  onFailure: OnFailure;
+  onFailure: NonNullable<RolloutSpec['onFailure']>;
   /** spec.rollback.barrier: a release that is never rolled back. */
   barrier?: string;
   /** Problems of the spec, a sentence each. With any, nothing is deployed and no bake progresses. */

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { VersionInfo } from '../../../../api/types.ts';
+import type { RolloutSpec, VersionInfo } from '../../../../api/types.ts';
 import { unseenBinding } from '../../../../core/binding/boundObjects.ts';
 import { formatTime } from '../../../../core/kube/time.ts';
-import type { OnFailure } from '../../../../core/rollout/deployment/rollback.ts';
 import { planRollout } from '../../../../core/rollout/plan.ts';
 import { metadataRequeueAt } from '../../../../core/rollout/release/metadata.ts';
 import { NOW, observed } from '../observedFixture.ts';
@@ -25,7 +24,7 @@ describe('metadataRequeueAt', () => {
 });
 
 describe('a Rollout whose registry can’t be read', () => {
-  it.each<[string, OnFailure, string, number | undefined]>([
+  it.each<[string, RolloutSpec['onFailure'], string, number | undefined]>([
     ['has nothing to look at again once it is settled', 'Rollback', 'Succeeded', undefined],
     ['nor while it deploys', 'Hold', 'Deploying', undefined],
     [

@@ -6,15 +6,16 @@
 import { ROLLBACK_BARRIER } from '../../../api/annotations.ts';
 import { GATE_CLOSED, ROLLED_BACK } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { Settings } from '../../../api/ports.ts';
 import type { HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
 import { approveGateCommands, type ClosedGates, closedText } from '../../gate/closedGates.ts';
 import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
+import { imageOfReleases } from '../../policy/imagePolicy.ts';
+import { imageChange, succeededDeployments } from '../deployment/history.ts';
 import { isBare } from '../release/metadata.ts';
-import { imageChange, succeededDeployments } from './history.ts';
-
-/** `spec.onFailure`, or the installation's default. */
-export type OnFailure = 'Continue' | 'Hold' | 'Rollback';
+import type { RolloutConfig, RolloutContext } from './observed.ts';
+import { rejectedBy } from './rolloutGates.ts';
 
 /** A rollback from the failed version to the last one that succeeded. */
 export interface RollbackTarget {
@@ -30,22 +31,7 @@ export type Rollback =
   /** The rollback may become possible until `until`. Automation deploys nothing else before that. */
   | { is: 'undecided'; reason: string; message: string; until: EpochMs };
 
-interface RollbackInputs {
-  history: readonly HistoryEntry[];
-  config: { onFailure: OnFailure; barrier?: string };
-  /** The image from whose tags releases are selected now. */
-  image: string | undefined;
-  available: readonly VersionInfo[];
-  /** Releases whose metadata forbids a rollback from them. */
-  barriers: readonly string[];
-  /** Whether a tag is newer than another, in the order of the policy. */
-  isNewer: (tag: string, than: string) => boolean;
-  /** Releases whose metadata is still missing. */
-  awaitedMetadata: readonly string[];
-  now: EpochMs;
-  /** The RolloutGate that rejects a tag. */
-  rejectedBy: (tag: string) => string | undefined;
-}
+type IsNewer = (tag: string, than: string) => boolean;
 
 /** The time after the failure for which missing metadata delays the rollback: a registry may not answer at all. */
 const METADATA_WAIT_MS = 15_000;
@@ -55,16 +41,19 @@ function metadataAwaitedUntil({ bakeEndTime }: HistoryEntry): EpochMs {
 }
 
 /** Whether a rollback of the newest deployment may wait for missing metadata now. */
-export function mayAwaitMetadata({ spec, status }: Rollout, byDefault: OnFailure, now: EpochMs): boolean {
+export function mayAwaitMetadata({ spec, status }: Rollout, byDefault: Settings['onFailure'], now: EpochMs): boolean {
   const [head] = status?.history ?? [];
   if (head?.bakeStatus !== 'Failed' || head.rolledBackFrom !== undefined) return false;
   return (spec?.onFailure ?? byDefault) === 'Rollback' && now < metadataAwaitedUntil(head);
 }
 
-/** The rollback, or why there is none; undefined if nothing has failed, or spec.onFailure is not Rollback. */
-export function rollbackOf(inputs: RollbackInputs): Rollback | undefined {
-  const { history, config } = inputs;
-  const [head] = history;
+/**
+ * The rollback, or why there is none; undefined if nothing has failed, or spec.onFailure is not Rollback.
+ * @param isNewer whether a tag is newer than another, in the order of the policy
+ */
+export function rollbackOf(context: RolloutContext, isNewer: IsNewer): Rollback | undefined {
+  const { state, config } = context;
+  const [head] = state.history;
   if (config.onFailure !== 'Rollback' || head?.bakeStatus !== 'Failed') return undefined;
   const from = head.version.tag;
   if (head.rolledBackFrom !== undefined) {
@@ -72,12 +61,12 @@ export function rollbackOf(inputs: RollbackInputs): Rollback | undefined {
     return { is: 'refused', reason: 'RollbackFailed', message };
   }
   // The failed version is not among the succeeded ones.
-  const [target] = succeededDeployments(history);
+  const [target] = succeededDeployments(state.history);
   if (!target) {
     const text = 'the history has no other version whose last deployment succeeded';
     return refused(from, { reason: 'NoSucceededVersion', text });
   }
-  const refusal = refusalOf(head, target, inputs);
+  const refusal = refusalOf(head, target, context, isNewer);
   return refusal ? refused(from, refusal) : { is: 'possible', to: target.version, from };
 }
 
@@ -94,8 +83,13 @@ interface Refusal {
 }
 
 /** Why the deployment `target` is not repeated; undefined if it is. */
-function refusalOf(head: HistoryEntry, target: HistoryEntry, inputs: RollbackInputs): Refusal | undefined {
-  const { history, config, image, available, barriers, isNewer, awaitedMetadata, rejectedBy, now } = inputs;
+function refusalOf(
+  head: HistoryEntry,
+  target: HistoryEntry,
+  { observed, config, state: { history, available, barriers }, now }: RolloutContext,
+  isNewer: IsNewer,
+): Refusal | undefined {
+  const { rollout, imagePolicy, rolloutGates, awaitedMetadata } = observed;
   const from = head.version.tag;
   const to = target.version;
   const since = history.slice(0, history.indexOf(target));
@@ -117,9 +111,9 @@ function refusalOf(head: HistoryEntry, target: HistoryEntry, inputs: RollbackInp
     const text = `waiting until ${formatTime(until)} for the registry to answer whether ${tag} can be undone`;
     return { reason: 'MetadataUnknown', text, until };
   }
-  const changed = imageChange(target, { history, image, available });
+  const changed = imageChange(target, { history, available, image: imageOfReleases(rollout, imagePolicy) });
   if (changed) return changed;
-  const gate = rejectedBy(to.tag);
+  const gate = rejectedBy(rolloutGates, to.tag);
   return gate === undefined ? undefined : { reason: 'Rejected', text: `RolloutGate '${gate}' rejects ${to.tag}` };
 }
 
@@ -129,7 +123,7 @@ const KEPT_TARGETS = 2;
 /** The number of history entries that rollbacks from the head need; 0 if spec.onFailure is not Rollback. */
 export function rollbackDepth(
   [head, ...others]: readonly HistoryEntry[],
-  { onFailure }: { onFailure: OnFailure },
+  { onFailure }: Pick<RolloutConfig, 'onFailure'>,
 ): number {
   if (onFailure !== 'Rollback') return 0;
   const targets = succeededDeployments(others).filter(({ version }) => version.tag !== head?.version.tag);
@@ -138,7 +132,10 @@ export function rollbackDepth(
 }
 
 /** Whether automation stops after this failure. It also stops after a rollback that failed. */
-export function blocksAfterFailure(head: HistoryEntry | undefined, { onFailure }: { onFailure: OnFailure }): boolean {
+export function blocksAfterFailure(
+  head: HistoryEntry | undefined,
+  { onFailure }: Pick<RolloutConfig, 'onFailure'>,
+): boolean {
   if (head?.bakeStatus !== 'Failed') return false;
   return onFailure === 'Hold' || (onFailure === 'Rollback' && head.rolledBackFrom !== undefined);
 }
