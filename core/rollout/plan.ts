@@ -194,10 +194,11 @@ function headProgress(
     healthChecks,
     bound: bindings,
     recovery: isInRecovery(conditions),
+    now,
     isTagMoved: (isTagMoved(head, imagePolicy) || hasMoved) && !copiesFirst(rollout),
   };
   const known = { ...head, version: withMetadata(head.version, metadata[head.version.tag]) };
-  return advanceHead(known, context, config.problems.length === 0, now);
+  return advanceHead(known, context, config.problems.length === 0);
 }
 
 function childrenOf(observed: Observed, copy: CopyState | undefined): AnyObject[] {

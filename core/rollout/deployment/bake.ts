@@ -1,7 +1,7 @@
 /** The bake of the newest deployment: its start, its success or failure, and its retry. */
 import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
+import type { FluxBinding, HealthCheck, HistoryEntry } from '../../../api/types.ts';
 import { deployCutoff, knownHealth, knownInBake } from '../../health/knownHealth.ts';
 import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import type { NewEvent } from '../../kube/events.ts';
@@ -22,7 +22,7 @@ import {
 } from './deploymentMessages.ts';
 import { checksRevision, type FailedCheck, failuresOf, notReady, steadyFrom } from './healthChecks.ts';
 import { hasNoBake, isUnfinished } from './history.ts';
-import { endTime, endWait, targetName, unapplied, withProgress } from './progress.ts';
+import { endTime, endWait, type ProgressContext, targetName, unapplied, withProgress } from './progress.ts';
 
 export interface BakeConfig {
   /** Milliseconds. */
@@ -33,11 +33,8 @@ export interface BakeConfig {
   kuberikCompat?: boolean;
 }
 
-interface BakeContext {
-  rollout: Rollout;
+interface BakeContext extends ProgressContext {
   config: BakeConfig;
-  healthChecks: readonly HealthCheck[];
-  bound: readonly FluxBinding[];
   /** Recovery mode, BakeFailureDisabled: neither errors nor the timeout fail the deployment. */
   recovery: boolean;
   /** Whether the tag now names another image than the deployed one: nothing shows which of the two the objects run. */
@@ -65,19 +62,19 @@ interface Progress extends BakeStep {
  * A deployment that is Deploying and has a bake start counts as a retry: the Go controller's dashboard writes that.
  * @param mayBake false while the Rollout's spec has problems
  */
-export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake: boolean, now: EpochMs): Progress {
-  const { rollout, bound, healthChecks } = context;
+export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake: boolean): Progress {
+  const { healthChecks, config, now } = context;
   const isContinued = stored.bakeStatus === 'Deploying' && stored.bakeStartTime !== undefined;
-  const head = isContinued && !context.config.kuberikCompat ? deployedAgain(stored, healthChecks, now) : stored;
-  const end = bakeEnd(head, context.config) ?? parseTime(head.bakeStartTime);
+  const head = isContinued && !config.kuberikCompat ? deployedAgain(stored, healthChecks, now) : stored;
+  const end = bakeEnd(head, config) ?? parseTime(head.bakeStartTime);
   const isBakeTimeOver = end !== undefined && end <= now;
-  const proven = withProgress(head, { bound, rollout, checks: healthChecks, isBakeTimeOver }, now);
+  const proven = withProgress(head, context, isBakeTimeOver);
   // The proof is stored for a failed deployment too: its retry relies on it.
   const isNowApplied = head.appliedTime === undefined && proven.appliedTime !== undefined;
   const isReset = head !== stored;
   const needs: Progress['needs'] = isNowApplied || isReset ? ['bindings'] : [];
   if (!isUnfinished(proven) || !mayBake) return { head: proven, needs, events: [] };
-  const step = bakeStep(withGrace(proven, context, now), context, now);
+  const step = bakeStep(withGrace(proven, context), context);
   const starts = proven.bakeStartTime === undefined && step.head.bakeStartTime !== undefined;
   const ends = !isUnfinished(step.head);
   if (ends || (starts && proven.appliedTime === undefined)) needs.push('bindings');
@@ -86,21 +83,20 @@ export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake:
 }
 
 /** The deployment after the next step of its bake, if there is one. */
-export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs): BakeStep {
-  const { healthChecks, recovery } = context;
-  const home = context.rollout.metadata.namespace;
+export function bakeStep(head: HistoryEntry, context: BakeContext): BakeStep {
+  const { rollout, bound, healthChecks, config, recovery, now } = context;
+  const home = rollout.metadata.namespace;
   const started = parseTime(head.bakeStartTime);
-  const missing = unapplied(head, context.bound, context.rollout);
-  if (!context.config.kuberikCompat && hasNoBake(head, context.rollout)) {
-    return missing.length > 0 ? { head, events: [] } : appliedStep(head, context.bound, now);
+  const missing = unapplied(head, bound, rollout);
+  if (!config.kuberikCompat && hasNoBake(head, rollout)) {
+    return missing.length > 0 ? { head, events: [] } : appliedStep(head, bound, now);
   }
-  if (context.isTagMoved && !context.config.kuberikCompat)
-    return failedStep(head, tagMovedMessage(head.version.tag), [], now);
+  if (context.isTagMoved && !config.kuberikCompat) return failedStep(head, tagMovedMessage(head.version.tag), [], now);
 
-  const deadline = started === undefined ? failsAt(head, context.config, recovery) : undefined;
+  const deadline = started === undefined ? failsAt(head, config, recovery) : undefined;
   const mayStart = started === undefined && missing.length === 0 && notReady(healthChecks, head, home).length === 0;
   // This sync may be late, after an outage of the hooks: a version that is applied and healthy has not failed.
-  if (deadline !== undefined && now > deadline && (context.config.kuberikCompat || !mayStart)) {
+  if (deadline !== undefined && now > deadline && (config.kuberikCompat || !mayStart)) {
     return failedStep(head, timeoutMessage(missing), notReady(healthChecks, head, home), now);
   }
   // Health from before the apply is the old version's, unless the check can distinguish versions.
@@ -110,8 +106,8 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   if (!recovery && errors.length > 0) {
     return failedStep(head, started === undefined ? ERROR_AFTER_DEPLOYMENT : ERROR_AFTER_BAKE_STARTED, errors, now);
   }
-  if (started !== undefined) return continueBake(head, context, passedMessage(errors), [], now);
-  if (mayStart) return startBake(head, context, now);
+  if (started !== undefined) return continueBake(head, context);
+  if (mayStart) return startBake(head, context);
   return { head, events: [], ...(deadline !== undefined && { requeueAt: deadline + 1 }) };
 }
 
@@ -147,7 +143,7 @@ const REPORTED_WITHIN_MS = 60_000;
  * The hooks that report about objects and health have not run either. The write of the status triggers them.
  * A deployTimeout that is already over when a user sets it looks like an outage, and gets the same grace.
  */
-function withGrace(head: HistoryEntry, { config, recovery }: BakeContext, now: EpochMs): HistoryEntry {
+function withGrace(head: HistoryEntry, { config, recovery, now }: BakeContext): HistoryEntry {
   const deadline = config.kuberikCompat ? undefined : failsAt(head, config, recovery);
   if (deadline === undefined || now <= deadline + OUTAGE_MS) return head;
   const seconds = Math.ceil((now + REPORTED_WITHIN_MS - deadline) / 1000);
@@ -166,8 +162,8 @@ function passedMessage(errors: readonly FailedCheck[]): string {
   return bakeTimePassedDespite(others.length > 0 ? `${first} and ${others.length} more` : `${first}`);
 }
 
-function startBake(head: HistoryEntry, context: BakeContext, now: EpochMs): BakeStep {
-  const at = startSeconds(now);
+function startBake(head: HistoryEntry, context: BakeContext): BakeStep {
+  const at = startSeconds(context.now);
   // deployTimeout begins anew after the bake.
   const { waitedSeconds, waitingSince, graceSeconds, ...rest } = head;
   const baking = {
@@ -181,37 +177,35 @@ function startBake(head: HistoryEntry, context: BakeContext, now: EpochMs): Bake
     }),
   };
   const started = deploymentEvent(baking, 'Normal', 'BakeTimeStarted', 'Bake time started, monitoring for errors.');
-  return continueBake(baking, context, BAKE_TIME_PASSED, [started], now);
+  const step = continueBake(baking, context);
+  return { ...step, events: [started, ...step.events] };
 }
 
 /** The next step of a bake that has started: it continues, waits for health after bakeTime, or ends. */
 function continueBake(
   head: HistoryEntry,
-  { config, healthChecks, bound, rollout, recovery }: BakeContext,
-  passed: string,
-  before: NewEvent[],
-  now: EpochMs,
+  { config, healthChecks, bound, rollout, recovery, now }: BakeContext,
 ): BakeStep {
   const { bakeTime, kuberikCompat } = config;
   const end = bakeEnd(head, config) ?? now;
-  if (now < end) return { head, events: before, requeueAt: end };
+  if (now < end) return { head, events: [], requeueAt: end };
   const missing = kuberikCompat ? [] : unapplied(head, bound, rollout);
   const waits = kuberikCompat ? [] : notReady(healthChecks, head, rollout.metadata.namespace);
   if (missing.length + waits.length > 0) {
     const deadline = failsAt(head, config, recovery);
     if (deadline !== undefined && now > deadline)
       return failedStep(head, missing.length > 0 ? bakeTimeoutNotApplied(missing) : BAKE_TIMEOUT, waits, now);
-    return { head, events: before, ...(deadline !== undefined && { requeueAt: deadline + 1 }) };
+    return { head, events: [], ...(deadline !== undefined && { requeueAt: deadline + 1 }) };
   }
   const until = bakeUntil(head, config, healthChecks);
-  if (until !== undefined && now < until) return { head, events: before, requeueAt: until };
-  const message = bakeTime === undefined ? BAKE_COMPLETED : passed;
+  if (until !== undefined && now < until) return { head, events: [], requeueAt: until };
+  const message = bakeTime === undefined ? BAKE_COMPLETED : passedMessage(failuresOf(healthChecks, head));
   const ended = endWait(head, rollout, now);
   const done = { ...ended, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: endTime(head, now) };
   return {
     head: done,
     ready: trueCondition(READY, 'BakeTimePassed', message),
-    events: [...before, deploymentEvent(done, 'Normal', 'BakeTimePassed', message)],
+    events: [deploymentEvent(done, 'Normal', 'BakeTimePassed', message)],
   };
 }
 

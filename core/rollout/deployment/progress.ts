@@ -73,6 +73,14 @@ export function targetName({ spec }: FluxBinding): string {
   return `${spec?.target.kind} '${spec?.target.name}'`;
 }
 
+/** The inputs of the progress of a deployment. */
+export interface ProgressContext {
+  rollout: Rollout;
+  bound: readonly FluxBinding[];
+  healthChecks: readonly HealthCheck[];
+  now: EpochMs;
+}
+
 /**
  * The head with the proof of its bound objects: `appliedTime` once all of them have applied it.
  * A closed Gate, or the suspension that it left behind, may hold one of them before the bake or after its bakeTime.
@@ -80,17 +88,12 @@ export function targetName({ spec }: FluxBinding): string {
  */
 export function withProgress(
   head: HistoryEntry,
-  {
-    bound,
-    rollout,
-    checks,
-    isBakeTimeOver,
-  }: { bound: readonly FluxBinding[]; rollout: Rollout; checks: readonly HealthCheck[]; isBakeTimeOver: boolean },
-  now: EpochMs,
+  { rollout, bound, healthChecks, now }: ProgressContext,
+  isBakeTimeOver: boolean,
 ): HistoryEntry {
   const allApplied = bound.length > 0 && bound.every((binding) => hasApplied(binding, rollout, head));
   const isNowApplied = allApplied && head.appliedTime === undefined;
-  const proven = isNowApplied ? { ...head, appliedTime: formatTime(now), ...healthAtApply(head, checks) } : head;
+  const proven = isNowApplied ? { ...head, appliedTime: formatTime(now), ...healthAtApply(head, healthChecks) } : head;
   const mayTimeOut = proven.bakeStatus === 'Deploying' || (proven.bakeStatus === 'InProgress' && isBakeTimeOver);
   const isWaiting =
     mayTimeOut && delayingObjects(proven, bound, rollout).some((binding) => isHeld(binding, rollout, now));

@@ -24,7 +24,7 @@ describe('a bake that ends within the second of its start', () => {
   const failed = check({ status: 'Unhealthy', lastChangeTime: at(0), lastErrorTime: at(0) });
   const step = (entry: HistoryEntry, checks: HealthCheck[], bakeTime: number | undefined) => {
     const config = bakeTime === undefined ? {} : { bakeTime };
-    return bakeStep(entry, { rollout, config, healthChecks: checks, bound: [], recovery: false }, NOW + 300).head;
+    return bakeStep(entry, { rollout, config, healthChecks: checks, bound: [], recovery: false, now: NOW + 300 }).head;
   };
 
   it('does not end before it', () => {
@@ -46,8 +46,9 @@ describe('an error before a bound object has applied the version', () => {
       healthChecks: [check(error, cls)],
       bound,
       recovery: false,
+      now: NOW,
     };
-    return bakeStep(head, context, NOW).head.bakeStatus;
+    return bakeStep(head, context).head.bakeStatus;
   };
 
   it('is of the old version if the check can’t distinguish versions', () => {
@@ -66,14 +67,10 @@ describe('an error before a bound object has applied the version', () => {
     const seen = (cls?: string) => {
       const healthChecks = [check({ status: 'Unhealthy', lastChangeTime: at(-10), lastErrorTime: at(-10) }, cls)];
       const known = { ...head, knownHealth: [{ namespace: 'team-a', name: 'app', status: 'Pending' }] };
-      const applied = withProgress(
-        known,
-        { bound: arrived, rollout, checks: healthChecks, isBakeTimeOver: false },
-        NOW,
-      );
+      const context = { rollout, config: {}, healthChecks, bound: arrived, recovery: false, now: NOW };
+      const applied = withProgress(known, context, false);
       expect(applied.appliedTime).toBe(at(0));
-      const context = { rollout, config: {}, healthChecks, bound: arrived, recovery: false };
-      return bakeStep(applied, context, NOW).head.bakeStatus;
+      return bakeStep(applied, context).head.bakeStatus;
     };
     expect([seen(), seen('kustomization')]).toEqual(['Deploying', 'Failed']);
   });
@@ -95,8 +92,8 @@ describe('a failure that a check reports after the deployment', () => {
     const late = { status: 'Unhealthy', lastChangeTime: at(0), lastErrorTime: at(failedAt) };
     const healthChecks = [check(late, 'kustomization')];
     const bound = [unseenBinding(rollout, 'Kustomization', 'app')];
-    const context = { rollout, config: {}, healthChecks, bound, recovery: false };
-    return bakeStep(head, context, NOW).head.bakeStatus;
+    const context = { rollout, config: {}, healthChecks, bound, recovery: false, now: NOW };
+    return bakeStep(head, context).head.bakeStatus;
   };
 
   it.each([
@@ -145,8 +142,8 @@ describe('a bake whose time is over, with a check that is Healthy again', () => 
     const healthy = check({ status: 'Healthy', lastChangeTime: at(changed), ...since }, cls);
     const healthChecks = [{ ...healthy, metadata: { ...healthy.metadata, ...(annotations && { annotations }) } }];
     const times = { bakeTime: 300_000 };
-    const context = { rollout, config: times, healthChecks, bound: [], recovery: false };
-    const { head: after, requeueAt } = bakeStep(head, context, NOW);
+    const context = { rollout, config: times, healthChecks, bound: [], recovery: false, now: NOW };
+    const { head: after, requeueAt } = bakeStep(head, context);
     return [after.bakeStatus, requeueAt && formatTime(requeueAt)];
   };
 
@@ -184,8 +181,8 @@ describe('a check that is selected during a bake', () => {
     const { metadata, ...late } = check({ status: 'Unhealthy', lastChangeTime: at(changed), lastErrorTime });
     const healthChecks = [{ ...late, metadata: { ...metadata, creationTimestamp: at(created) } }];
     const times = { bakeTime: 3_600_000 };
-    const context = { rollout, config: times, healthChecks, bound: [], recovery: false };
-    return bakeStep(head, context, NOW).head.bakeStatus;
+    const context = { rollout, config: times, healthChecks, bound: [], recovery: false, now: NOW };
+    return bakeStep(head, context).head.bakeStatus;
   };
 
   it.each<[string, Parameters<typeof bakeStatus>, string]>([
@@ -199,12 +196,12 @@ describe('a check that is selected during a bake', () => {
 
   it('doesn’t fail it either if the Rollout had no healthCheckSelector before', () => {
     const head: HistoryEntry = { id: 2, version: { tag: '1.1.0' }, timestamp: at(-700), bakeStatus: 'Deploying' };
-    const context = { rollout, config: { bakeTime: 3_600_000 }, bound: [], recovery: false };
-    const begun = bakeStep(head, { ...context, healthChecks: [] }, NOW - 600_000).head;
+    const context = { rollout, config: { bakeTime: 3_600_000 }, bound: [], recovery: false, now: NOW };
+    const begun = bakeStep(head, { ...context, healthChecks: [], now: NOW - 600_000 }).head;
     expect(begun.bakeStatus).toBe('InProgress');
     const late = (lastErrorTime: string) => [check({ status: 'Unhealthy', lastChangeTime: at(-8000), lastErrorTime })];
     const statusWith = (errorAt: string) =>
-      bakeStep(begun, { ...context, healthChecks: late(errorAt) }, NOW).head.bakeStatus;
+      bakeStep(begun, { ...context, healthChecks: late(errorAt) }).head.bakeStatus;
     expect(statusWith(at(-8000))).toBe('InProgress');
     expect(statusWith(at(-5))).toBe('Failed');
   });
@@ -229,17 +226,14 @@ describe('a check that was watched when the bake began, and becomes Unhealthy wi
       healthChecks: names.map((name) => of(name, status(name))),
       bound: [],
       recovery: false,
+      now: NOW,
     });
     const healthy = { status: 'Healthy', lastChangeTime: at(-90) };
-    const begun = bakeStep(
-      head(known),
-      context(() => healthy),
-      NOW - 60_000,
-    ).head;
+    const begun = bakeStep(head(known), { ...context(() => healthy), now: NOW - 60_000 }).head;
     expect(begun.bakeStatus).toBe('InProgress');
     const failing = { status: 'Unhealthy', lastChangeTime: at(-1) };
     const next = context((name) => (unhealthy.includes(name) ? failing : healthy));
-    return bakeStep(begun, next, NOW).head.failedHealthChecks?.map(({ name }) => name);
+    return bakeStep(begun, next).head.failedHealthChecks?.map(({ name }) => name);
   };
 
   it('fails the bake, also if it was selected after the deployment', () => {
