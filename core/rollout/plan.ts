@@ -71,19 +71,19 @@ export function planRollout(observed: Observed, now: EpochMs): Plan {
   const before = beforeDecision(own, now);
   const decision = decideDeployment(before.context);
   const waits = waitsOf(decision);
-  const after = contextAfter(decision, waits, before.problems);
-  const status = nextStatus(after, decision, before.fields);
-  const { evaluation } = decision;
-  const stored = rollout.status ?? {};
-  const changes = changeEvents({ evaluation, waits, conditions: after.state.conditions, status, stored });
-  const { copy } = evaluation;
+  const after = withConditions(decision, waits, before.problems);
+  const status = nextStatus(after, before.fields);
+  const { copy, requeueAt } = decision.evaluation;
   const isIrreversible = decision.commits || (copy?.isAwaited && copy.begins);
   return {
     status,
     needs: new Set<Need>([...before.needs, ...(isIrreversible ? (['blockers'] as const) : [])]),
     waitsForBudget: decision.slotWait !== undefined,
-    ...nextRequeue([...before.requeueAt, ...decision.requeueAt, ...evaluation.requeueAt], own, status, now),
-    events: status === rollout.status ? [] : withOrder([...before.events, ...decision.events, ...changes], status),
+    requeueAfterSeconds: nextRequeue([...before.requeueAt, ...decision.requeueAt, ...requeueAt], own, status, now),
+    events:
+      status === rollout.status
+        ? []
+        : withOrder([...before.events, ...decision.events, ...changeEvents(after, waits, status)], status),
     children: childrenOf(own, copy),
   };
 }
@@ -108,38 +108,41 @@ function beforeDecision(observed: Observed, now: EpochMs): BeforeDecision {
   const stored = storedState(rollout.status);
   const requests = requestsOf(rollout);
   const retry = requests.retry ? retryHead(stored.history[0], healthChecks, now) : undefined;
-  const head = retry ? retry.head : stored.history[0];
+  const [present, ...older] = stored.history;
+  const head = retry ? retry.head : present;
   const releases = discoverReleases({ ...observed, ...detailsNeeded(observed, config, head) }, now);
-  const progress = head && headProgress(head, observed, config, { ...stored, available: releases.available }, now);
-  const history = progress ? [progress.head, ...stored.history.slice(1)] : [];
+  const { available, barriers, authors } = releases;
+  const state = { ...stored, available, barriers, authors };
+  const context = { observed, config, state, requests, now };
+  const progress = head && headProgress(head, context);
+  const history = progress ? [progress.head, ...older] : [];
   const ready = progress?.ready ? [progress.ready] : [];
   const conditions = setConditions(stored.conditions, [...releases.conditions, ...ready], now);
-  const { available, barriers, authors } = releases;
-  const state = { ...stored, history, available, barriers, authors, conditions };
   const used: RequestKey[] = [
     ...(retry ? (['retry'] as const) : []),
     ...idleRequests(requests, rollout.spec?.wantedVersion, history[0]),
   ];
   return {
-    context: { observed, config, state, requests: withUsed(rollout, requests, used), now },
+    context: { ...context, state: { ...state, history, conditions }, requests: withUsed(rollout, requests, used) },
     problems: [...config.problems, ...releases.problems],
     fields: releases.fields,
-    needs: [...(progress?.needs ?? []), ...(head === stored.history[0] ? [] : (['bindings'] as const))],
+    needs: [...(progress?.needs ?? []), ...(head === present ? [] : (['bindings'] as const))],
     events: [...(retry ? [retry.event] : []), ...(progress?.events ?? [])],
     requeueAt: [...releases.requeueAt, progress?.requeueAt ?? []].flat(),
   };
 }
 
-/** The context with the state after the decision: all conditions, and the newest deployment cut to its size. */
-function contextAfter(
+/** The decision with all conditions, and with the newest deployment cut to its size. */
+function withConditions(
   decision: DeploymentDecision,
   waits: readonly Wait[],
   problems: readonly string[],
-): RolloutContext {
+): DeploymentDecision {
   const { context } = decision;
   const { observed, config, state } = context;
   const history = withBoundedHead(state.history, observed.rollout.status?.history?.[0], config.historyLimit);
-  return { ...context, state: { ...state, history, conditions: nextConditions(decision, waits, problems) } };
+  const after = { ...state, history, conditions: nextConditions(decision, waits, problems) };
+  return { ...decision, context: { ...context, state: after } };
 }
 
 /** The part that concerns the Rollout, in a fixed order: Metacontroller sends objects in none. */
@@ -178,13 +181,9 @@ function detailsNeeded(
   };
 }
 
-function headProgress(
-  head: HistoryEntry,
-  { rollout, imagePolicy, bindings, healthChecks, metadata }: Observed,
-  config: RolloutConfig,
-  { history, available, conditions }: RolloutState,
-  now: EpochMs,
-) {
+function headProgress(head: HistoryEntry, { observed, config, state, now }: RolloutContext) {
+  const { rollout, imagePolicy, bindings, healthChecks, metadata } = observed;
+  const { history, available, conditions } = state;
   const present = { history: [head, ...history.slice(1)], available, image: imageOfReleases(rollout, imagePolicy) };
   // The ImagePolicy may select a newer tag when this one is retried: then only stored releases show the move.
   const hasMoved = head.lastRetryTimestamp !== undefined && movedTagText(head, present) !== undefined;
@@ -225,16 +224,16 @@ const DECISIVE_CHECKS_REQUEUE_SECONDS = 10;
  */
 const UNRELATED_REQUEUE_SECONDS = 30;
 
-/** The time of the next sync; empty if only a change that triggers a sync can make a difference. */
+/** The seconds to the next sync; undefined if only a change that triggers a sync can make a difference. */
 function nextRequeue(
   requeues: readonly EpochMs[],
   observed: Observed,
   status: RolloutStatus,
   now: EpochMs,
-): Pick<Plan, 'requeueAfterSeconds'> {
+): number | undefined {
   const due = requeues.map((at) => Math.max(SHORTEST_REQUEUE_SECONDS, (at - now) / 1000));
   const seconds = [...due, ...untriggeredRequeues(observed, status)];
-  return seconds.length > 0 ? { requeueAfterSeconds: Math.min(...seconds) } : {};
+  return seconds.length > 0 ? Math.min(...seconds) : undefined;
 }
 
 function untriggeredRequeues(observed: Observed, { history }: RolloutStatus): number[] {

@@ -12,27 +12,29 @@ import type { Condition } from '../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { type NewEvent, ORDER } from '../kube/events.ts';
-import type { Evaluation } from './decideDeployment.ts';
+import type { DeploymentDecision, Evaluation } from './decideDeployment.ts';
 import { unhealthyMessage } from './deployment/healthChecks.ts';
+import type { RolloutContext } from './evaluation/observed.ts';
 import { isTemporary } from './rolloutConditions.ts';
 import { READY_REASONS, WAIT_KINDS, type Wait, waitCondition } from './waits.ts';
-
-/** A plan's change of the stored status. */
-interface StatusChange {
-  evaluation: Evaluation;
-  waits: readonly Wait[];
-  /** The conditions with their whole messages. */
-  conditions: readonly Condition[];
-  status: RolloutStatus;
-  stored: RolloutStatus;
-}
 
 /**
  * The Events of a change. It is found between the statuses as they are stored, which may be shortened; otherwise each
  * sync would find what one of them lacks.
  */
-export function changeEvents(change: StatusChange): NewEvent[] {
-  return [...rejectionEvents(change), ...withdrawalEvents(change), ...copyEvents(change), ...conditionEvents(change)];
+export function changeEvents(decision: DeploymentDecision, waits: readonly Wait[], status: RolloutStatus): NewEvent[] {
+  const { context, evaluation } = decision;
+  const stored = context.observed.rollout.status;
+  // A blocker gets another Event when it blocks another version.
+  const isNewBlock =
+    isChanged(DEPLOYMENT_BLOCKED, stored, status) || stored?.pendingVersion !== evaluation.pendingVersion;
+  return [
+    ...rejectionEvents(context, status),
+    ...withdrawalEvents(decision),
+    ...copyEvents(decision),
+    ...conditionEvents(context, status),
+    ...(isNewBlock ? blockEvents(evaluation, waits) : []),
+  ];
 }
 
 /** An Event without `about` gets the status revision, and sorts before the Events of deployments. */
@@ -46,8 +48,8 @@ export function withOrder(events: readonly NewEvent[], { revision = 0 }: Rollout
   }));
 }
 
-function rejectionEvents({ status, stored }: StatusChange): NewEvent[] {
-  const known = stored.rejectedReleases ?? [];
+function rejectionEvents({ observed: { rollout } }: RolloutContext, status: RolloutStatus): NewEvent[] {
+  const known = rollout.status?.rejectedReleases ?? [];
   return (status.rejectedReleases ?? [])
     .filter(({ tag, gate }) => !known.some((before) => before.tag === tag && before.gate === gate))
     .map(({ tag, gate, timestamp }) => ({
@@ -59,10 +61,11 @@ function rejectionEvents({ status, stored }: StatusChange): NewEvent[] {
 }
 
 /** Events for releases that have waited and may no longer be deployed. */
-function withdrawalEvents({ evaluation, stored }: StatusChange): NewEvent[] {
-  const waited = new Set(stored.releaseCandidates?.map(({ tag }) => tag));
-  const known = new Set(stored.withdrawnReleases?.map(({ tag }) => tag));
-  return evaluation.withdrawn
+function withdrawalEvents({ context, evaluation: { withdrawn } }: DeploymentDecision): NewEvent[] {
+  const { status: stored } = context.observed.rollout;
+  const waited = new Set(stored?.releaseCandidates?.map(({ tag }) => tag));
+  const known = new Set(stored?.withdrawnReleases?.map(({ tag }) => tag));
+  return withdrawn
     .filter(({ tag }) => waited.has(tag) && !known.has(tag))
     .map(({ tag, reason }) => ({
       type: 'Normal',
@@ -72,13 +75,14 @@ function withdrawalEvents({ evaluation, stored }: StatusChange): NewEvent[] {
 }
 
 /** Events for a finished copy, once, and for a copy that fails: it stays failed until a user acts. */
-function copyEvents({ evaluation: { copy }, conditions, stored }: StatusChange): NewEvent[] {
-  const copied = findCondition(conditions, COPIED);
+function copyEvents({ context, evaluation: { copy } }: DeploymentDecision): NewEvent[] {
+  const { status: stored } = context.observed.rollout;
+  const copied = findCondition(context.state.conditions, COPIED);
   if (!copy || !copied) return [];
-  if (copy.stored && copy.stored !== stored.copy) {
+  if (copy.stored && copy.stored !== stored?.copy) {
     return [{ type: 'Normal', reason: 'ReleaseCopied', message: copied.message }];
   }
-  const before = findCondition(stored.conditions, COPIED);
+  const before = findCondition(stored?.conditions, COPIED);
   const isNew = copied.reason === 'CopyFailed' && before?.reason !== 'CopyFailed';
   return isNew ? [eventOf('Warning', copied)] : [];
 }
@@ -94,18 +98,17 @@ const CHANGE_EVENTS: readonly [type: string, eventOf: (condition: Condition) => 
   [WAITING_FOR_BUDGET, waitEvent],
 ];
 
-function conditionEvents({ evaluation, waits, conditions, status, stored }: StatusChange): NewEvent[] {
-  const isChanged = (type: string) => {
-    const [before, after] = [stored, status].map((each) => findCondition(each.conditions, type));
-    return (['status', 'reason', 'message'] as const).some((field) => before?.[field] !== after?.[field]);
-  };
-  const events = CHANGE_EVENTS.flatMap(([type, eventOf]) => {
-    const condition = findCondition(conditions, type);
-    return (condition && isChanged(type) && eventOf(condition)) || [];
+/** The state has the conditions with their whole messages, which `status` may have shortened. */
+function conditionEvents({ observed, state }: RolloutContext, status: RolloutStatus): NewEvent[] {
+  return CHANGE_EVENTS.flatMap(([type, eventOf]) => {
+    const condition = findCondition(state.conditions, type);
+    return (condition && isChanged(type, observed.rollout.status, status) && eventOf(condition)) || [];
   });
-  // A blocker gets another Event when it blocks another version.
-  const isNew = isChanged(DEPLOYMENT_BLOCKED) || stored.pendingVersion !== evaluation.pendingVersion;
-  return isNew ? [...events, ...blockEvents(evaluation, waits)] : events;
+}
+
+function isChanged(type: string, stored: RolloutStatus | undefined, status: RolloutStatus): boolean {
+  const [before, after] = [stored, status].map((each) => findCondition(each?.conditions, type));
+  return (['status', 'reason', 'message'] as const).some((field) => before?.[field] !== after?.[field]);
 }
 
 /** The reasons of waits that end by themselves. */

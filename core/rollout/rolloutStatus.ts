@@ -25,14 +25,11 @@ const KEPT_CANDIDATES = 20;
 
 /**
  * The next status, its revision included.
- * @param context after the decision: the state has its conditions, and its newest deployment is cut to its size
+ * @param decision with its conditions, and with the newest deployment cut to its size
  * @param fields the fields of the image, from the releases
  */
-export function nextStatus(
-  context: RolloutContext,
-  { evaluation, slotWait }: DeploymentDecision,
-  fields: Partial<RolloutStatus>,
-): RolloutStatus {
+export function nextStatus(decision: DeploymentDecision, fields: Partial<RolloutStatus>): RolloutStatus {
+  const { context, evaluation, slotWait } = decision;
   const { observed, now } = context;
   const namedGates = namedGateRecords(observed);
   const { gates, leftOut } = gateSummaries(context, evaluation);
