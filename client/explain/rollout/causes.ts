@@ -17,14 +17,13 @@ import {
 import type { Condition } from '../../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
-import { refKey } from '../../../core/kube/names.ts';
 import { pinRecordOf } from '../../../core/record/pinAndSchedule.ts';
 import { isUnfinished } from '../../../core/rollout/deployment/history.ts';
 import { WAIT_KINDS } from '../../../core/rollout/waits.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { type Cause, isFailedObject, pinText, type Step } from '../application.ts';
 import { STEP_KINDS } from '../stepKinds.ts';
-import { storedBlockers } from './storedBlockers.ts';
+import { isAbout, storedBlockers } from './storedBlockers.ts';
 
 /** The types of conditions about a wait, the most important first. */
 const WAITS = [
@@ -110,11 +109,10 @@ function causesOfCondition(
 }
 
 /** The step of the blocker: of its object, or without one of its kind. */
-function stepOf({ object, type }: Blocker, steps: readonly Step[]): Step | undefined {
-  const own = steps.filter(({ state, kind }) => state !== 'passed' && STEP_KINDS[kind].blockers.includes(type));
-  if (!object) return own[0];
-  const key = refKey({ namespace: '', ...object });
-  return own.find((step) => step.object?.kind === object.kind && refKey(step.object) === key);
+function stepOf(blocker: Blocker, steps: readonly Step[]): Step | undefined {
+  return steps
+    .filter(({ state, kind }) => state !== 'passed' && STEP_KINDS[kind].blockers.includes(blocker.type))
+    .find(({ object }) => !blocker.object || (object && isAbout(blocker, object)));
 }
 
 function stepCause(code: string, step: Step): Cause {

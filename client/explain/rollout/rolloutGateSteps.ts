@@ -19,7 +19,7 @@ import { firstFew } from '../../../core/text/firstFew.ts';
 import { objectRef, type Step, type StepState } from '../application.ts';
 import { finder, parseRefKey, type RelatedObjects } from '../related.ts';
 import type { StepKind } from '../stepKinds.ts';
-import { storedBlockers, storedHold } from './storedBlockers.ts';
+import { isAbout, listsAllBlockers, storedBlockers } from './storedBlockers.ts';
 
 const KIND_OF = {
   RolloutGate: 'rolloutGate',
@@ -36,7 +36,8 @@ interface Entry {
   kind: Kind;
   /** The RolloutGate, if it could be read. */
   object: RolloutGate | undefined;
-  hold: Blocker | 'none' | 'unknown';
+  /** The blocker of the entry's object in the status. */
+  blocker: Blocker | undefined;
   /** The waiting version. */
   version: string | undefined;
 }
@@ -55,12 +56,11 @@ export function rolloutGateSteps(
       const { kind, shortName } = kindOf(gate);
       const ref = refOf(kind, shortName, rollout.metadata.namespace ?? '');
       const object = kind === 'RolloutGate' ? find(ref) : undefined;
-      const hold = storedHold(rollout, blockers, kind, ref);
-      const entry = { rollout, gate, kind, object, hold, version };
+      const blocker = blockers.find((each) => isAbout(each, { kind, ...ref }));
+      const entry = { rollout, gate, kind, object, blocker, version };
       const state = stepState(entry);
-      const known = typeof hold === 'string' ? undefined : hold;
       // A time that is past shows only that the schedule, or the Rollout, has not been evaluated since.
-      const until = [object && nextScheduledChange(object), parseTime(known?.until)].find(
+      const until = [object && nextScheduledChange(object), parseTime(blocker?.until)].find(
         (at) => at !== undefined && at > now,
       );
       return {
@@ -73,7 +73,7 @@ export function rolloutGateSteps(
           version,
           detail: detailOf(entry, state),
           until: until === undefined ? undefined : formatTime(until),
-          since: kind === 'Rollout' ? known?.since : undefined,
+          since: kind === 'Rollout' ? blocker?.since : undefined,
           needsApproval: needsApproval(entry) ? true : undefined,
           ...listingFields(entry),
         }),
@@ -111,13 +111,11 @@ function refOf(kind: Kind, name: string, home: string): NamespacedName {
 }
 
 /** The state of an entry; `passed` without a blocker, since manual deployments wait for no RolloutGate. */
-function stepState({ gate, hold, version }: Entry): StepState {
-  if (typeof hold !== 'string') {
-    if (hold.reason === 'ReleaseRejected') return 'failed';
-    // A wait with an end ends by the calendar; one without is in progress.
-    return hold.effect === 'Waits' && hold.until === undefined ? 'waits' : 'blocks';
-  }
-  return hold === 'none' && version !== undefined ? 'passed' : listState(gate, version);
+function stepState({ rollout, gate, blocker, version }: Entry): StepState {
+  if (blocker?.reason === 'ReleaseRejected') return 'failed';
+  // A wait with an end ends by the calendar; one without is in progress.
+  if (blocker) return blocker.effect === 'Waits' && blocker.until === undefined ? 'waits' : 'blocks';
+  return version !== undefined && listsAllBlockers(rollout) ? 'passed' : listState(gate, version);
 }
 
 /** The state by the entry's own fields: a list allows only its versions; a bypassed entry allows its version. */
@@ -140,8 +138,8 @@ function detailOf(entry: Entry, state: StepState): string {
   ].join(', ');
 }
 
-function needsApproval({ object, hold }: Entry): boolean {
-  return object?.spec?.approvals !== undefined || (typeof hold !== 'string' && hold.type === 'Approvals');
+function needsApproval({ object, blocker }: Entry): boolean {
+  return object?.spec?.approvals !== undefined || blocker?.type === 'Approvals';
 }
 
 /** The most versions of a list that a text has. */

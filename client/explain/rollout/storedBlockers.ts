@@ -1,7 +1,6 @@
 /** `status.blockers`, for the steps and causes of an explanation. */
 import { STATUS_SHORTENED } from '../../../api/conditions.ts';
-import type { KindName } from '../../../api/kinds.ts';
-import type { NamespacedName } from '../../../api/kubernetes.ts';
+import type { ObjectName } from '../../../api/kubernetes.ts';
 import type { Blocker, Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { LIMITS } from '../../../core/limits.ts';
@@ -15,18 +14,13 @@ export function blockerOf(blockers: readonly Blocker[] | undefined, type: Blocke
   return blockers?.find((each) => each.type === type);
 }
 
-/** The blocker of an object; `unknown` if the status may not list all blockers. */
-export function storedHold(
-  { status }: Rollout,
-  blockers: readonly Blocker[],
-  kind: KindName,
-  { namespace, name }: NamespacedName,
-): Blocker | 'none' | 'unknown' {
-  const found = blockers.find(
-    ({ object }) => object?.kind === kind && object.name === name && (object.namespace ?? '') === namespace,
-  );
-  if (found) return found;
-  const isWhole = (status?.blockers?.length ?? 0) < LIMITS.listedBlockers;
-  const isShortened = findCondition(status?.conditions, STATUS_SHORTENED)?.status === 'True';
-  return isWhole && !isShortened ? 'none' : 'unknown';
+/** Whether the blocker is about this object. */
+export function isAbout({ object }: Blocker, { kind, namespace, name }: ObjectName): boolean {
+  return object?.kind === kind && object.name === name && (object.namespace ?? '') === namespace;
+}
+
+/** Whether the status lists all blockers: it has room for more, and was not shortened. */
+export function listsAllBlockers({ status }: Rollout): boolean {
+  const hasRoom = (status?.blockers?.length ?? 0) < LIMITS.listedBlockers;
+  return hasRoom && findCondition(status?.conditions, STATUS_SHORTENED)?.status !== 'True';
 }
