@@ -14,17 +14,22 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
   const blockers = storedBlockers(rollout, version);
   const young = status?.youngReleases?.find(({ tag }) => tag === version);
   const [head] = status?.history ?? [];
+  const wanted = spec?.wantedVersion;
+  // The pin blocks other versions than the one that waits.
+  const byPin = blockerOf(status?.blockers, 'PinnedVersion');
   const pin = pinRecordOf(rollout);
   const step = (
     id: Step['kind'],
     state: Step['state'],
     title: string,
-    rest: Partial<Record<keyof Step, string | undefined>>,
-  ): Step => ({ id, kind: id, state, title, ...withoutEmpty({ version, ...rest }) }) as Step;
+    rest: { [Field in 'detail' | 'by' | 'reason' | 'since' | 'until']?: string | undefined },
+  ): Step => ({ id, kind: id, state, title, ...withoutEmpty({ version, ...rest }) });
   const steps = [
-    isBlockedByPin(rollout, version) &&
-      step('pin', 'blocks', `Pin on ${spec?.wantedVersion}`, {
-        detail: `blocks ${blockerOf(status?.blockers, 'PinnedVersion')?.version ?? 'newer versions'}`,
+    wanted &&
+      wanted !== version &&
+      byPin &&
+      step('pin', 'blocks', `Pin on ${wanted}`, {
+        detail: `blocks ${byPin.version ?? 'newer versions'}`,
         by: pin?.by,
         reason: pin?.reason,
         since: pin?.at,
@@ -41,12 +46,6 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
     copied && step('copy', copyState(copied), 'Copy', { detail: copied.message, since: copied.lastTransitionTime }),
   ];
   return steps.filter((each) => typeof each === 'object');
-}
-
-/** Whether a pin blocks a version other than the pinned one. */
-function isBlockedByPin({ status, spec }: Rollout, version: string | undefined): boolean {
-  if (!spec?.wantedVersion || version === spec.wantedVersion) return false;
-  return blockerOf(status?.blockers, 'PinnedVersion') !== undefined;
 }
 
 function copyState({ status, reason }: Condition): Step['state'] {
