@@ -72,7 +72,15 @@ export function explainRollout(rollout: Rollout, related: RelatedObjects, now: E
   const bound = bindingsOfRollout(rollout, related.bindings);
   const waiting = waitingVersion(rollout);
   const history = (status?.history ?? []).map(({ knownHealth: _, ...entry }): Deployment => entry);
-  const steps = stepsOf(rollout, bound, related, waiting?.version, now);
+  const version = waiting?.version;
+  const steps = [
+    ...conditionSteps(rollout, version),
+    ...rolloutGateSteps(rollout, related, version, now),
+    ...gateSteps(rollout, bound, related, version, now),
+    ...checkSteps(rollout, related),
+    ...bindingSteps(rollout, bound, related.objects),
+    ...bakeSteps(rollout, bound, related),
+  ];
   const state = applicationState(rollout, waiting, steps);
   const failure = failureOf(rollout, steps);
   const closed = gatesOfHeldDeployment(rollout, bound, steps);
@@ -84,7 +92,7 @@ export function explainRollout(rollout: Rollout, related: RelatedObjects, now: E
     ...staleCauses(rollout, now),
     ...(state === 'done' ? unboundCauses(rollout, bound, related) : []),
   ];
-  const next = nextOf(rollout, closed, steps, waiting?.version);
+  const next = nextOf(rollout, closed, steps, version);
   return {
     namespace,
     name,
@@ -121,23 +129,6 @@ function unboundCauses({ spec }: Rollout, bound: readonly FluxBinding[], { unrea
   const isKnown = unread.every(({ kind }) => kind !== 'FluxBinding');
   if (bound.length > 0 || !isKnown || spec?.releaseConfigMap) return [];
   return [{ code: 'NothingBound', text: 'No Flux object is bound to it, so none gets its version' }];
-}
-
-function stepsOf(
-  rollout: Rollout,
-  bound: readonly FluxBinding[],
-  related: RelatedObjects,
-  version: string | undefined,
-  now: EpochMs,
-): Step[] {
-  return [
-    ...conditionSteps(rollout, version),
-    ...rolloutGateSteps(rollout, related, version, now),
-    ...gateSteps(rollout, bound, related, version, now),
-    ...checkSteps(rollout, related),
-    ...bindingSteps(rollout, bound, related.objects),
-    ...bakeSteps(rollout, bound, related),
-  ];
 }
 
 /** The closed Gates of bound objects by which a deployment is held while it rolls out. */
