@@ -30,16 +30,18 @@ export async function readRequiring(
   { cluster, sharedReads, now }: Pick<HookCall, 'cluster' | 'sharedReads' | 'now'>,
 ): Promise<KnownRequiring | undefined> {
   // A failure is shared too: if every Gate listed again, an overloaded API server would stay overloaded.
-  const list = () => listRequiring(cluster, now).catch(() => 'failed' as const);
+  const list = () => listRequiring(cluster, now).catch((): RequiringList => ({ freshMaxAgeMs: FAILED_MAX_AGE_MS }));
   const read = (maxAgeMs: number) => sharedReads.recent(maxAgeMs, 'requiring objects', list);
   const recent = await read(MAX_AGE_MS);
-  const known = recent && isFresh ? await read(freshMaxAgeMs(recent)) : recent;
-  return known === 'failed' ? undefined : known;
+  const { known } = isFresh ? await read(recent.freshMaxAgeMs) : recent;
+  return known;
 }
 
-function freshMaxAgeMs(known: KnownRequiring | 'failed'): number {
-  if (known === 'failed') return FAILED_MAX_AGE_MS;
-  return Math.max(FRESH_MAX_AGE_MS, FRESH_MAX_AGE_MS_PER_OBJECT * known.count);
+interface RequiringList {
+  /** Absent if the cluster didn't answer, or the objects are too large. */
+  known?: KnownRequiring;
+  /** The maximum age of this list where it has to be fresh. */
+  freshMaxAgeMs: number;
 }
 
 /** The maximum age of the list of a namespace's Rollouts. */
@@ -57,22 +59,20 @@ export function readRolloutsIn(
 interface KnownRequiring {
   /** When the list began. */
   readAt: EpochMs;
-  /** The number of objects in it. */
-  count: number;
   /** The objects that may require the Gate. */
   of(gate: Gate): RequiringObjects;
   /** The uids of all Rollouts, by `refKey`. */
   rolloutUids: ReadonlyMap<string, string | undefined>;
 }
 
-async function listRequiring(cluster: ClusterReader, readAt: EpochMs): Promise<KnownRequiring | undefined> {
+async function listRequiring(cluster: ClusterReader, readAt: EpochMs): Promise<RequiringList> {
   const [bindings, rollouts, namespaces, objects] = await Promise.all([
     listKept(FLUX_BINDINGS, requiringPart<FluxBinding>, cluster),
     listKept(ROLLOUTS, requiringPart<Rollout>, cluster),
     cluster.listMetadata(NAMESPACES),
     listGoverned(cluster),
   ]);
-  if (bindings.isTruncated || rollouts.isTruncated || objects.isTruncated) return undefined;
+  if (bindings.isTruncated || rollouts.isTruncated || objects.isTruncated) return { freshMaxAgeMs: MAX_AGE_MS };
   const labels = namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const);
   const uids = rollouts.listed.map((rollout) => [refKey(identityOf(rollout)), rollout.metadata.uid] as const);
   const of = requiringIndex({
@@ -82,7 +82,10 @@ async function listRequiring(cluster: ClusterReader, readAt: EpochMs): Promise<K
     objects: objects.listed,
   });
   const count = bindings.listed.length + rollouts.listed.length + objects.listed.length;
-  return { readAt, count, of, rolloutUids: new Map(uids) };
+  return {
+    known: { readAt, of, rolloutUids: new Map(uids) },
+    freshMaxAgeMs: Math.max(FRESH_MAX_AGE_MS, FRESH_MAX_AGE_MS_PER_OBJECT * count),
+  };
 }
 
 /** All Flux objects that Gates may hold, with the metadata that shows whether a Gate has reached them. */
