@@ -54,7 +54,7 @@ export function planBudget(budget: Budget, observed: ObservedRollouts, now: Epoc
   const queue = queueOf(fleet, taken, key);
   const continueRequest = pendingContinue(budget);
   const recall = (slots: readonly Slot[], requested: readonly ImageVersion[]) =>
-    recallVersions(before.versions ?? [], fleet, slots, requested, config.maxFailures, continueRequest);
+    recallVersions(budget, config, fleet, slots, requested);
   const recalled = recall(taken, firstChoices(queue));
   const kept = taken.map((slot) => (recalled.isBlocked(versionOf(slot)) ? revokeGrant(slot, now) : slot));
 

@@ -2,12 +2,13 @@
  * The versions in a budget's status: the Rollouts in which a version has failed, and whether a user has continued it
  * despite that. Failures are only added, so that a Rollout's stale status removes none; only a user can excuse them.
  */
-import type { BudgetVersion, Slot } from '../../api/types.ts';
+import type { Budget, BudgetVersion, Slot } from '../../api/types.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { firstFew, MAX_LISTED } from '../text/firstFew.ts';
-import type { ContinueRequest } from './continueRequest.ts';
+import type { BudgetConfig } from './budgetConfig.ts';
+import { type ContinueRequest, pendingContinue } from './continueRequest.ts';
 import type { Member } from './fleet.ts';
 import { ByVersion, type ImageVersion, isOneOf, isSameImage, versionKey } from './imageVersion.ts';
 
@@ -39,29 +40,24 @@ export function versionOf({ image, version, digest }: BudgetVersion | Slot): Ima
  * @param requested the requested versions, the most requested first, which take precedence
  */
 export function recallVersions(
-  before: readonly BudgetVersion[],
+  budget: Budget,
+  { maxFailures }: BudgetConfig,
   fleet: readonly Member[],
   slots: readonly Slot[],
   requested: readonly ImageVersion[],
-  maxFailures: number | undefined,
-  continueRequest: ContinueRequest | undefined,
 ): Versions {
+  const before = budget.status?.versions ?? [];
+  const request = pendingContinue(budget);
   const seen = failuresIn(fleet, slots);
   const current = [...requested, ...slots.map(versionOf)];
   const failing = fleet.flatMap(({ head, image }) =>
     head?.bakeStatus === 'Failed' ? [{ image, tag: head.version.tag, digest: head.version.digest }] : [],
   );
   const tracked = distinctVersions([...current, ...failing, ...before.map(versionOf)]);
-  let hasContinued = false;
-  const all = tracked.map((version) => {
-    const known = before.find((each) => isSameImage(versionOf(each), version));
-    const failures = mergedFailures(known?.failures ?? [], seen.of(version));
-    // The count stays: failures without a stored name may no longer be in any history.
-    const failed = Math.max(failures.length, known?.failed ?? 0);
-    const excuses = continueRequest !== undefined && failed > 0 && isNamed(version, continueRequest.version);
-    hasContinued ||= excuses;
-    return entryOf(version, known, failures, failed, maxFailures, excuses ? continueRequest : undefined);
-  });
+  const found = tracked.map((version) => entryOf(version, before, seen.of(version)));
+  const isContinued = (entry: BudgetVersion) =>
+    request !== undefined && entry.failed > 0 && isNamed(versionOf(entry), request.version);
+  const all = found.map((entry) => withBlock(isContinued(entry) ? withExcuse(entry, request!) : entry, maxFailures));
   const isCurrent = isOneOf(current);
   const inUse = all.filter((entry) => isCurrent(versionOf(entry)));
   const past = all.filter((entry) => !isCurrent(versionOf(entry)));
@@ -82,7 +78,7 @@ export function recallVersions(
     const known = entries.first(version);
     return known ? known.blocked === true : seen.count(version) >= maxFailures;
   };
-  return { list, isBlocked, excused, hasContinued, problem: tooMany ? problem : undefined };
+  return { list, isBlocked, excused, hasContinued: found.some(isContinued), problem: tooMany ? problem : undefined };
 }
 
 /** The Rollouts in which a version failed: `team-a/app, team-b/app`. */
@@ -90,28 +86,29 @@ export function failedIn({ failures = [], failed }: BudgetVersion): string {
   return firstFew(failures.map(refKey), MAX_LISTED, failed);
 }
 
-function entryOf(
-  { image, tag, digest }: ImageVersion,
-  known: BudgetVersion | undefined,
-  failures: readonly Failure[],
-  failed: number,
-  maxFailures: number | undefined,
-  continueRequest: ContinueRequest | undefined,
-): BudgetVersion {
-  const excused = continueRequest ? failed : (known?.failuresExcused ?? 0);
-  const blocked = maxFailures !== undefined && failed - excused >= maxFailures;
-  const continued = continueRequest
-    ? { continuedBy: continueRequest.by, continuedAt: formatTime(continueRequest.at) }
-    : { continuedBy: known?.continuedBy, continuedAt: known?.continuedAt };
+/** The entry of a version, with its known failures and those that are seen now. */
+function entryOf(version: ImageVersion, before: readonly BudgetVersion[], seen: readonly Failure[]): BudgetVersion {
+  const known = before.find((each) => isSameImage(versionOf(each), version));
+  const { failed = 0, failuresExcused = 0, continuedBy, continuedAt } = known ?? {};
+  const failures = mergedFailures(known?.failures ?? [], seen);
   return {
-    image,
-    version: tag,
-    digest: (known?.digest ?? digest) || undefined,
-    failed,
+    image: version.image,
+    version: version.tag,
+    digest: (known?.digest ?? version.digest) || undefined,
+    // The count stays: failures without a stored name may no longer be in any history.
+    failed: Math.max(failures.length, failed),
     ...(failures.length > 0 && { failures: failures.slice(0, MAX_FAILURES) }),
-    ...(blocked && { blocked }),
-    ...(excused > 0 && { failuresExcused: excused, ...continued }),
+    ...(failuresExcused > 0 && { failuresExcused, continuedBy, continuedAt }),
   };
+}
+
+function withExcuse(entry: BudgetVersion, { by, at }: ContinueRequest): BudgetVersion {
+  return { ...entry, failuresExcused: entry.failed, continuedBy: by, continuedAt: formatTime(at) };
+}
+
+function withBlock(entry: BudgetVersion, maxFailures: number | undefined): BudgetVersion {
+  const { failed, failuresExcused = 0 } = entry;
+  return maxFailures !== undefined && failed - failuresExcused >= maxFailures ? { ...entry, blocked: true } : entry;
 }
 
 /** The failures that histories and overdue slots show, by version. */
