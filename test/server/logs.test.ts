@@ -7,7 +7,7 @@ import { ask, createServerSetup, REVIEW } from './program.ts';
 
 const setup = await createServerSetup();
 const levelFile = join(setup.dir, 'level');
-const program = await setup.start({ LOG_LEVEL_FILE: levelFile });
+const program = await setup.start({ LOG_LEVEL_FILE: levelFile }, { receiver: true });
 
 type Line = Record<string, any>;
 const lines = (): Line[] =>

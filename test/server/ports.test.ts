@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { codeIn, table } from '../docs/tables.ts';
 import { ask, createServerSetup } from './program.ts';
 
-const program = await (await createServerSetup()).start();
+const program = await (await createServerSetup()).start({}, { receiver: true });
 
 const PORTS = ['hooks, 8080', 'webhook, 8443', 'receiver, 9292', 'inputs, 9443', 'health, 8081'] as const;
 /** A route of each program: any method finds it, and only a wrong path is 404. Inputs need GET, with a token. */

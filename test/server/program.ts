@@ -33,7 +33,8 @@ export interface Program {
 
 interface ServerSetup {
   dir: string;
-  start(env?: Record<string, string>): Promise<Program>;
+  /** `receiver`: with receiver and inputs, whose thread costs as much to start as everything else. */
+  start(env?: Record<string, string>, options?: { receiver: boolean }): Promise<Program>;
 }
 
 export const answersNothing: RequestListener = (_request, response) => void response.writeHead(404).end('{}');
@@ -58,7 +59,7 @@ export async function createServerSetup(apiServer = answersNothing): Promise<Ser
 
   return {
     dir,
-    async start(env = {}) {
+    async start(env = {}, { receiver } = { receiver: false }) {
       const [hooksPort, webhookPort, receiverPort] = [await freePort(), await freePort(), await freePort()];
       const [inputsPort, healthPort] = [await freePort(), await freePort()];
       const child = spawn(process.execPath, [join(ROOT, 'main.ts')], {
@@ -71,8 +72,7 @@ export async function createServerSetup(apiServer = answersNothing): Promise<Ser
           HOST: '127.0.0.1',
           HOOKS_PORT: `${hooksPort}`,
           WEBHOOK_PORT: `${webhookPort}`,
-          RECEIVER_PORT: `${receiverPort}`,
-          INPUTS_PORT: `${inputsPort}`,
+          ...(receiver && { RECEIVER_PORT: `${receiverPort}`, INPUTS_PORT: `${inputsPort}` }),
           HEALTH_PORT: `${healthPort}`,
           WEBHOOK_TLS_CERT: join(dir, 'tls.crt'),
           WEBHOOK_TLS_KEY: join(dir, 'tls.key'),

@@ -23,11 +23,10 @@ const accepts = (program: Program) =>
     ({ code }: NodeJS.ErrnoException) => code !== 'ECONNREFUSED',
   );
 
+const start = () => setup.start({ SHUTDOWN_DELAY_SECONDS: '2' });
+const [old, next] = [await start(), await start()];
+
 it('a rolling restart fails no admission request', async () => {
-  const [old, next] = [
-    await setup.start({ SHUTDOWN_DELAY_SECONDS: '2' }),
-    await setup.start({ SHUTDOWN_DELAY_SECONDS: '2' }),
-  ];
   // As a Service does: new connections go to ready Pods.
   let target = old;
   let ended = false;
@@ -79,16 +78,15 @@ it('a request that is running at the end is answered, and no other is accepted',
     const isList = url?.includes('labelSelector=');
     response.writeHead(isList ? 200 : 404).end('{"items":[]}');
   };
-  const program = await setup.start();
   const agent = new Agent({ keepAlive: true });
-  const options = { port: program.webhookPort, path: '/admission/mutate/flux', ca: program.ca, agent };
+  const options = { port: next.webhookPort, path: '/admission/mutate/flux', ca: next.ca, agent };
   const answer = ask(options, JSON.stringify(fluxReview()));
   await asked;
-  program.process.kill('SIGTERM');
-  await waitFor(async () => !(await accepts(program)), 'no connection is accepted');
+  next.process.kill('SIGTERM');
+  await waitFor(async () => !(await accepts(next)), 'no connection is accepted');
   release();
   expect((await answer).status).toBe(200);
-  expect(await program.exited).toBe(0);
+  expect(await next.exited).toBe(0);
   expect(Object.keys(agent.freeSockets)).toEqual([]);
   agent.destroy();
 }, 60_000);
