@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PASSWORD, USER } from '../../dev/local/registry/realRegistry.ts';
 import { twoRegistries } from '../support/registries.ts';
-import { copyCommand, mountedLogin, type Options } from './command.ts';
+import { copyCommand, copyHere, type Here, mountedLogin, type Options } from './command.ts';
 import { OCI_INDEX, OCI_MANIFEST } from './fakeRegistry.ts';
 
 const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
@@ -14,14 +14,19 @@ const [source, target] = await twoRegistries();
 
 const REPOSITORY = 'dev/app';
 
-function copy(tag: string, rest: Partial<Options> = {}) {
+function optionsOf(tag: string, rest: Partial<Here>): Here {
   const logins = [
     ...['--source-secret', mountedLogin(source.host, USER, PASSWORD)],
     ...['--target-secret', mountedLogin(target.host, USER, PASSWORD)],
   ];
   const places = { source: `${source.host}/${REPOSITORY}`, target: `${target.host}/prod/app` };
-  return copyCommand({ ...places, tag, ...rest, more: [...logins, ...(rest.more ?? [])] });
+  return { ...places, tag, ...rest, more: [...logins, ...(rest.more ?? [])] };
 }
+
+const copy = (tag: string, rest: Partial<Here> = {}) => copyHere(optionsOf(tag, rest));
+/** By a process of its own, to which `watch` sends a signal. */
+const copyUntil = (tag: string, { watch, ...rest }: Partial<Options>) =>
+  copyCommand({ ...optionsOf(tag, rest), ...(watch && { watch }) });
 
 async function image(layers: string[], rest: object = {}) {
   const config = { mediaType: CONFIG, ...(await source.pushBlob(REPOSITORY, '{}')) };
@@ -47,11 +52,13 @@ describe('an artifact of 50 layers', () => {
     digest = (await pushed('1.0.0', await image(layers))).digest;
   });
 
-  it('is copied, by a process that is killed six times before', async () => {
-    for (let killed = 0; killed < 6; killed++) {
-      // Each copies a few more blobs than the one before.
-      const enough = new RegExp(`^blob ${9 * killed + 1} of 51`);
-      const { signal } = await copy('1.0.0', { watch: (line, child) => enough.test(line) && child.kill('SIGKILL') });
+  it('is copied, by a process that is killed three times before', async () => {
+    for (let killed = 0; killed < 3; killed++) {
+      // Each copies more blobs than the one before.
+      const enough = new RegExp(`^blob ${22 * killed + 1} of 51`);
+      const { signal } = await copyUntil('1.0.0', {
+        watch: (line, child) => enough.test(line) && child.kill('SIGKILL'),
+      });
       expect(signal).toBe('SIGKILL');
       expect(await inTarget('1.0.0')).toBeUndefined();
     }
@@ -66,7 +73,7 @@ describe('an artifact of 50 layers', () => {
   }, 300_000);
 
   it('ends at once on SIGTERM, with a message', async () => {
-    const { code, result } = await copy('1.0.0', {
+    const { code, result } = await copyUntil('1.0.0', {
       target: `${target.host}/interrupted`,
       watch: (line, child) => line.startsWith('blob 3 of') && child.kill('SIGTERM'),
     });
