@@ -7,31 +7,29 @@ import {
 } from '../../api/annotations.ts';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
-import { isApiError } from '../../connection/kube/kubeClient.ts';
-import { checkOf, type Found, findingsOrFine, notChecked, problem } from './finding.ts';
+import { checkOf, type Found, findingsOrFine, problem } from './finding.ts';
 
-export const checkDelivery = checkOf('Delivery', async ({ client }) => {
-  const get = async (kind: string, at: { namespace: string; name: string }): Promise<AnyObject[]> => {
-    if (!(kind in KINDS)) return [];
-    const found = await client.get<AnyObject>({ ...resourceOf(KINDS[kind as KindName]), ...at });
-    return found ? [{ ...found, kind }] : [];
-  };
-  try {
+export const checkDelivery = checkOf(
+  'Delivery',
+  async ({ client }) => {
+    const get = async (kind: string, at: { namespace: string; name: string }): Promise<AnyObject[]> => {
+      if (!(kind in KINDS)) return [];
+      const found = await client.get<AnyObject>({ ...resourceOf(KINDS[kind as KindName]), ...at });
+      return found ? [{ ...found, kind }] : [];
+    };
     const place = { apiVersion: 'apps/v1', resource: 'deployments', namespace: 'rollout-hooks' };
     const server = await client.get({ ...place, name: 'rollout-hooks' });
     const { [KUSTOMIZATION_NAME_LABEL]: name, [KUSTOMIZATION_NAMESPACE_LABEL]: namespace } =
       server?.metadata.labels ?? {};
     if (!name || !namespace) return [];
-    const [kustomization] = await get('Kustomization', { namespace, name });
-    const { sourceRef } = kustomization?.spec ?? {};
+    const own = await get('Kustomization', { namespace, name });
+    const { sourceRef } = own[0]?.spec ?? {};
     const source = sourceRef ? await get(sourceRef.kind, { namespace, ...sourceRef }) : [];
-    const found = [...(kustomization ? [kustomization] : []), ...source].flatMap(governedFindings);
+    const found = [...own, ...source].flatMap(governedFindings);
     return findingsOrFine(found, `by Kustomization ${namespace}/${name}, which admission does not govern`);
-  } catch (error) {
-    if (!isApiError(error, 403)) throw error;
-    return [notChecked("you aren't allowed to read the objects by which Flux applies this installation")];
-  }
-});
+  },
+  "you aren't allowed to read the objects by which Flux applies this installation",
+);
 
 function governedFindings({ kind, metadata }: AnyObject): Found[] {
   const keys = Object.keys(metadata.annotations ?? {});

@@ -3,7 +3,7 @@ import { SCHEMAS } from '../../api/generated/schemas.ts';
 import { apiVersionOf, GOVERNED_KINDS, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import { isApiError, type KubeClient } from '../../connection/kube/kubeClient.ts';
 import { firstFew } from '../../core/text/firstFew.ts';
-import { checkOf, type Found, fine, notChecked, problem } from './finding.ts';
+import { checkOf, type Found, fine, notChecked, problem, problemIf } from './finding.ts';
 
 const OLDEST_MINOR = 32;
 
@@ -85,8 +85,8 @@ export function schemaFindings(kind: string, crd: string, served: Schema): Found
   const upgrade = 'apply the CRDs of the installed version, or use the command of that version';
   const command = `kubectl apply --server-side -f manifests/crds/${crd}.yaml`;
   return [
-    ...(older.length > 0 ? [problem(olderText, upgrade, command)] : []),
-    ...(newer.length > 0 ? [problem(newerText, 'install the command of that version')] : []),
+    ...problemIf(older.length > 0, olderText, upgrade, command),
+    ...problemIf(newer.length > 0, newerText, 'install the command of that version'),
   ];
 }
 

@@ -18,6 +18,7 @@ import {
   fine,
   notChecked,
   problem,
+  problemIf,
   type Reads,
   readsOf,
 } from './finding.ts';
@@ -91,14 +92,12 @@ export const checkMetacontroller = checkOf(ABOUT, async ({ list, unread }) => {
   const slow = `It runs without ${missing.join(', ')}: it is limited to about one release every two seconds`;
   const { readyReplicas = 0 } = (workload.status ?? {}) as { readyReplicas?: number };
   const stopped = 'None of its replicas is ready: nothing is deployed, and no Gate suspends or resumes its objects';
+  const showPods = `kubectl -n ${workload.metadata.namespace} get pods`;
+  const old = `${image} is older than ${OLDEST_METACONTROLLER}`;
   const problems = [
-    ...(readyReplicas === 0
-      ? [problem(stopped, 'look at its Pods and its log', `kubectl -n ${workload.metadata.namespace} get pods`)]
-      : []),
-    ...(isTooOld(image)
-      ? [problem(`${image} is older than ${OLDEST_METACONTROLLER}`, 'upgrade it: docs/install.md, Requirements')]
-      : []),
-    ...(missing.length > 0 ? [problem(slow, 'set these flags: manifests/metacontroller/README.md')] : []),
+    ...problemIf(readyReplicas === 0, stopped, 'look at its Pods and its log', showPods),
+    ...problemIf(isTooOld(image), old, 'upgrade it: docs/install.md, Requirements'),
+    ...problemIf(missing.length > 0, slow, 'set these flags: manifests/metacontroller/README.md'),
   ];
   return findingsOrFine(problems, `${image}, with its flags`);
 });
@@ -120,13 +119,13 @@ export const checkControllers = checkOf(ABOUT, async ({ client, list, unread }) 
     const missing = names.filter((name) => !existing.includes(name)).join(', ');
     const text = `The ${resource} ${missing} do not exist: nothing reconciles their objects`;
     const apply = 'kubectl apply --server-side -k manifests/controllers';
-    if (missing !== '') findings.push(problem(text, 'apply them again', apply));
+    findings.push(...problemIf(missing !== '', text, 'apply them again', apply));
     if (selectors.length === 0) continue;
     const selected = (await Promise.all(selectors.map(named))).flatMap((each) => each ?? []);
     const skipped = existing.filter((name) => names.includes(name) && !selected.includes(name)).join(', ');
     const unselected = `No --target-label-selector of Metacontroller selects the ${resource} ${skipped}: nothing reconciles their objects`;
     const fix = 'label them, or change the flag: docs/scale.md, Several Metacontrollers';
-    if (skipped !== '') findings.push(problem(unselected, fix));
+    findings.push(...problemIf(skipped !== '', unselected, fix));
   }
   return unread.size > 0 ? findings : findingsOrFine(findings, 'the controllers of rollout-hooks are registered');
 });
@@ -203,16 +202,11 @@ export const checkServer = checkOf('Hook server', async (inputs) => {
   const isRestricted = envOf(server).some(({ name, value }) => name === 'NO_CROSS_NAMESPACE_REFS' && value === 'true');
   const text = `${ready} of ${wanted} replicas are ready`;
   const isReady = ready >= wanted;
+  const isOther = Boolean(user && account && user !== account);
+  const other = `METACONTROLLER_USER is ${user}, and Metacontroller runs as ${account}: its writes count as those of a user`;
   return [
     isReady ? fine(text) : problem(text, 'look at the Pods', 'kubectl -n rollout-hooks describe pods'),
-    ...(user && account && user !== account
-      ? [
-          problem(
-            `METACONTROLLER_USER is ${user}, and Metacontroller runs as ${account}: its writes count as those of a user`,
-            'write its account into all manifests: manifests/metacontroller/README.md',
-          ),
-        ]
-      : []),
+    ...problemIf(isOther, other, 'write its account into all manifests: manifests/metacontroller/README.md'),
     ...(isRestricted ? await foreignFindings(inputs) : []),
   ];
 });
@@ -228,23 +222,12 @@ async function foreignFindings({ kind }: Reads): Promise<Found[]> {
   const names = wide.map(({ metadata }) => `Gate ${metadata.namespace}/${metadata.name}`);
   if (held.length + wide.length === 0)
     return [fine('NO_CROSS_NAMESPACE_REFS is set, and nothing refers to another namespace')];
-  const found = (text: string, fix: string) => problem(`NO_CROSS_NAMESPACE_REFS is set, but ${text}`, fix);
+  const found = (list: readonly string[], what: string, fix: string) =>
+    problemIf(list.length > 0, `NO_CROSS_NAMESPACE_REFS is set, but these ${what}: ${firstFew(list, 5)}`, fix);
+  const suspended = 'objects name Gates of other namespaces, so they are suspended';
+  const denied = 'Gates select other namespaces, so every change of them is denied';
   return [
-    ...(objects.length > 0
-      ? [
-          found(
-            `these objects name Gates of other namespaces, so they are suspended: ${firstFew(objects, 5)}`,
-            'name Gates of their own namespace',
-          ),
-        ]
-      : []),
-    ...(names.length > 0
-      ? [
-          found(
-            `these Gates select other namespaces, so every change of them is denied: ${firstFew(names, 5)}`,
-            'remove spec.selects.namespaceSelector',
-          ),
-        ]
-      : []),
+    ...found(objects, suspended, 'name Gates of their own namespace'),
+    ...found(names, denied, 'remove spec.selects.namespaceSelector'),
   ];
 }

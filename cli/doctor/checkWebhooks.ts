@@ -5,7 +5,7 @@ import { GATES } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
 import { isApiError } from '../../connection/kube/kubeClient.ts';
 import { DAY_MS, formatTime } from '../../core/kube/time.ts';
-import { checkOf, type Found, findingsOrFine, fine, notChecked, problem } from './finding.ts';
+import { checkOf, type Found, findingsOrFine, fine, notChecked, problem, problemIf } from './finding.ts';
 
 const CERTIFICATES = 'Certificates';
 const NAME_SUFFIX = '.admission.kuberik.com';
@@ -34,11 +34,13 @@ export const checkWebhooks = checkOf('Webhooks', async ({ list, unread, now }) =
     const unregistered = `The ${kind} webhooks ${missing} are not registered: their objects are not protected`;
     const open = `${ignoring.length} of ${ours.length} ${kind} webhooks have failurePolicy Ignore: while the server is down, no Gate holds anything`;
     const apply = `kubectl apply --server-side -f manifests/webhooks/${kind}.yaml`;
-    if (missing !== '') findings.push(problem(unregistered, `apply them again, then see ${CERTIFICATE_FIX}`, apply));
     const blocking = `The webhooks ${failing.map(({ name }) => name).join(', ')} have failurePolicy Fail: while the server is down, writes of Flux objects without our annotations are rejected`;
-    if (failing.length > 0) findings.push(problem(blocking, 'set it to Ignore: apply them again', apply));
-    if (ignoring.length > 0)
-      findings.push(problem(open, 'set failurePolicy to Fail again: docs/install.md, "The webhook cannot be reached"'));
+    const failAgain = 'set failurePolicy to Fail again: docs/install.md, "The webhook cannot be reached"';
+    findings.push(
+      ...problemIf(missing !== '', unregistered, `apply them again, then see ${CERTIFICATE_FIX}`, apply),
+      ...problemIf(failing.length > 0, blocking, 'set it to Ignore: apply them again', apply),
+      ...problemIf(ignoring.length > 0, open, failAgain),
+    );
     for (const { name, clientConfig } of ours) bundles.set(clientConfig?.caBundle ?? '', name);
   }
   return [
@@ -71,8 +73,9 @@ function authorityFindings(bundles: ReadonlyMap<string, string>, now: number): F
 }
 
 /** Checks the end of the server's certificate, in its Secret. */
-export const checkServingCertificate = checkOf(CERTIFICATES, async ({ client, now }) => {
-  try {
+export const checkServingCertificate = checkOf(
+  CERTIFICATES,
+  async ({ client, now }) => {
     const place = { apiVersion: 'v1', resource: 'secrets', namespace: 'rollout-hooks' };
     const secret = await client.get<any>({ ...place, name: 'rollout-hooks-tls' });
     const text: string | undefined = secret?.data?.['tls.crt'];
@@ -84,11 +87,9 @@ export const checkServingCertificate = checkOf(CERTIFICATES, async ({ client, no
     const what = `The server's certificate ${expires}. From then on the API server rejects every write of a Rollout or Gate`;
     const fix = 'run dev/scripts/webhook-certificate.sh, or look at cert-manager';
     return [problem(what, fix, 'kubectl -n rollout-hooks describe certificate')];
-  } catch (error) {
-    if (!isApiError(error, 403)) throw error;
-    return [notChecked("the server's own: you aren't allowed to read Secret rollout-hooks/rollout-hooks-tls")];
-  }
-});
+  },
+  "the server's own: you aren't allowed to read Secret rollout-hooks/rollout-hooks-tls",
+);
 
 /** A Gate that only the webhook refuses: its CRD accepts any name of a time zone. */
 const INVALID_GATE = {
@@ -116,12 +117,8 @@ export const checkAdmission = checkOf('Admission', async ({ client, home }) => {
     if (message.includes('x509'))
       return [problem(`The API server rejects the certificate: ${message}`, CERTIFICATE_FIX)];
     if (message.includes('failed calling webhook')) return found(`The API server can't reach the webhook: ${message}`);
-    if (code === 403)
-      return [
-        notChecked(
-          `you aren't allowed to create Gates in ${home}, so no dry run could check whether the webhook is reached`,
-        ),
-      ];
+    const mayNot = `you aren't allowed to create Gates in ${home}, so no dry run could check whether the webhook is reached`;
+    if (code === 403) return [notChecked(mayNot)];
     return code === 404 ? [] : found(`A dry run of a Gate failed unexpectedly: ${message}`);
   }
 });

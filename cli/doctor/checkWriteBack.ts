@@ -7,7 +7,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { matchesSelector, selectorProblems } from '../../core/kube/selector.ts';
 import { derivedLabels, writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
-import { checkOf, type Found, notChecked, problem } from './finding.ts';
+import { checkOf, type Found, notChecked, problemIf } from './finding.ts';
 
 export const checkWriteBack = checkOf('Write-back', async ({ kind }) => {
   const rollouts = (await kind<Rollout>('Rollout'))?.filter(writeBackName) ?? [];
@@ -34,20 +34,17 @@ export function writeBackFindings({ rollouts, policies, automations }: WriteBack
     const find = (key: string) => policies?.find((policy) => refKey(identityOf(policy)) === key);
     const isMissing = policies && !find(`${namespace}/${name}`) && (rollout.status?.history?.length ?? 0) > 0;
     const commits = automations?.filter((each) => selects(each, namespace, derivedLabels(rollout)));
-    const found = (why: string, fix: string) =>
-      problem(`Rollout ${refKey(identityOf(rollout))} writes back, but ${why}: nothing is committed`, fix);
-    const bind = `bind the ClusterRole rollout-hooks-write-back in ${namespace} (manifests/examples/write-back.yaml)`;
+    const found = (isSo: boolean | undefined, why: string, fix: string) =>
+      problemIf(
+        isSo === true,
+        `Rollout ${refKey(identityOf(rollout))} writes back, but ${why}: nothing is committed`,
+        fix,
+      );
+    const bind = `bind the ClusterRole rollout-hooks-write-back in ${namespace} (manifests/examples/write-back.yaml); else see the Rollout's condition Ready`;
     const noAutomation = `no ImageUpdateAutomation in ${namespace} with the strategy Setters selects ImagePolicy ${name}`;
     return [
-      ...(isMissing
-        ? [
-            found(
-              `its ImagePolicy ${namespace}/${name} does not exist`,
-              `${bind}; else see the Rollout's condition Ready`,
-            ),
-          ]
-        : []),
-      ...(commits?.length === 0 ? [found(noAutomation, 'create one: docs/write-back.md')] : []),
+      ...found(isMissing, `its ImagePolicy ${namespace}/${name} does not exist`, bind),
+      ...found(commits?.length === 0, noAutomation, 'create one: docs/write-back.md'),
       ...markerNote(rollout, find(refKey(policyRef(rollout) ?? { namespace: '', name: '' })), commits ?? []),
     ];
   });

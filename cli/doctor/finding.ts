@@ -28,6 +28,10 @@ export const problem = (text: string, fix: string, command?: string): Found => (
   ...(command !== undefined && { command }),
 });
 
+/** The problem, if it is one. */
+export const problemIf = (isSo: boolean, ...about: Parameters<typeof problem>): Found[] =>
+  isSo ? [problem(...about)] : [];
+
 /** The findings; without any, one that everything is fine. */
 export function findingsOrFine(findings: readonly Found[], text: string): Found[] {
   return findings.length > 0 ? [...findings] : [fine(text)];
@@ -45,14 +49,18 @@ export interface CheckInputs {
 
 export type Check = (inputs: CheckInputs) => Promise<Finding[]>;
 
-/** The check of a subject, with one finding for all that the user can't read. */
-export function checkOf(about: string, find: (inputs: CheckInputs & Reads) => Promise<Found[]>): Check {
+/** The check of a subject, with one finding for all that the user can't read. `forbidden`: the text of a denial. */
+export function checkOf(
+  about: string,
+  find: (inputs: CheckInputs & Reads) => Promise<Found[]>,
+  forbidden?: string,
+): Check {
   return async (inputs) => {
     const reads = readsOf(inputs);
     const found = await find({ ...inputs, ...reads }).catch((error) => {
       // Without an answer from the API server there is nothing to check.
       if (!isApiError(error) || error.code === 0 || error.code === 401) throw error;
-      return [notChecked(error.message)];
+      return [notChecked(error.code === 403 && forbidden ? forbidden : error.message)];
     });
     const unread = [...reads.unread].sort().join(', ');
     const all = unread === '' ? found : [...found, notChecked(`you aren't allowed to list ${unread}`)];
