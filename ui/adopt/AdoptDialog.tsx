@@ -1,5 +1,4 @@
 /** The dialog that adopts one object: the diff of the writes, the options, and the button that makes the writes. */
-import { useEffect, useState } from 'preact/hooks';
 import { lackingText } from '../../client/actions/action.ts';
 import type { AdoptPreview, AdoptRequest } from '../../client/board/adoptViews.ts';
 import { fullText } from '../../core/text/commands.ts';
@@ -7,10 +6,9 @@ import { Commands } from '../parts/Commands.tsx';
 import { RequestDialog } from '../parts/Dialog.tsx';
 import { Field } from '../parts/Field.tsx';
 import { Select } from '../parts/Select.tsx';
+import { useItem, whenTyped } from '../state/item.ts';
 import { linkTo, query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
-
-const TYPING_PAUSE_MS = 250;
 
 type Choices = AdoptRequest['choices'];
 
@@ -27,22 +25,13 @@ export function AdoptDialog({ object, onClose }: AdoptDialogProps) {
     ...(rollout && { rollout }),
     ...(runs && { runs }),
   };
-  const [plans, setPlans] = useState<AdoptPreview | undefined>();
   const requested: AdoptRequest = { ...object, choices };
-  useEffect(() => {
-    const failed = ({ message }: Error) => setPlans({ problem: message, rights: {}, policies: [], variables: [] });
-    let isOld = false;
-    const timer = setTimeout(
-      () => void api.previewAdoption(requested).then((found) => !isOld && setPlans(found), failed),
-      plans ? TYPING_PAUSE_MS : 0,
-    );
-    return () => {
-      isOld = true;
-      clearTimeout(timer);
-    };
-  }, [JSON.stringify(choices)]);
-  const plan = plans?.plan;
-  const lacking = plan ? lackingText(plan.needs, plans.rights) : '';
+  const { value: plans, problem } = useItem(
+    whenTyped(() => api.previewAdoption(requested)),
+    JSON.stringify(choices),
+  );
+  const plan = problem ? undefined : plans?.plan;
+  const lacking = plan && plans ? lackingText(plan.needs, plans.rights) : '';
   return (
     <RequestDialog
       title={`Adopt ${object.kind} ${object.name}`}
@@ -50,7 +39,7 @@ export function AdoptDialog({ object, onClose }: AdoptDialogProps) {
       text={
         plan
           ? `${plan.version} runs, and stays. Rollout ${plan.rollout} then decides which version comes next.`
-          : (plans?.problem ?? 'Checking what runs…')
+          : (problem ?? plans?.problem ?? 'Checking what runs…')
       }
       submit={
         plan && {

@@ -1,5 +1,5 @@
 /** The dialog that creates a freeze. The address has all fields but the reason. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { FROZEN_KINDS } from '../../client/actions/writes/freeze.ts';
 import type { Preview } from '../../client/board/pageMessages.ts';
 import { rowKey } from '../../client/board/row.ts';
@@ -16,29 +16,24 @@ import { Toggles } from '../parts/Toggles.tsx';
 import { namespaces } from '../state/board.ts';
 import { now, timeZone } from '../state/clock.ts';
 import { cluster, clusters } from '../state/cluster.ts';
+import { useItem, whenTyped } from '../state/item.ts';
 import { query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
 import { gates, hello } from '../state/stream.ts';
 import { type Freeze, formProblem, freezeOf, NO_FREEZE, nameOf, presets, queryOf, requestOf } from './freeze.ts';
 
-const TYPING_PAUSE_MS = 350;
-
 export function FreezeDialog() {
   const freeze = freezeOf(query.value, defaultNamespace(), timeZone);
   const [reason, setReason] = useState('');
-  const [preview, setPreview] = useState<Preview | undefined>();
-  const [problem, setProblem] = useState('');
   const name = nameOf(freeze, (id) => gates.value.has(rowKey({ cluster: cluster.value, id })));
   const request = requestOf(freeze, name, reason);
   const lacks = clusters.value.length > 0 && !cluster.value ? 'Choose a cluster.' : formProblem(freeze);
-  useEffect(() => {
-    setPreview(undefined);
-    setProblem('');
-    if (lacks) return;
-    const failed = ({ message }: Error) => setProblem(`What it would hold is unknown: ${message}`);
-    const timer = setTimeout(() => void api.preview(request).then(setPreview, failed), TYPING_PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [JSON.stringify(request), cluster.value]);
+  const requested = JSON.stringify([request, cluster.value]);
+  const { value: last, problem } = useItem(
+    whenTyped(async () => ({ requested, preview: lacks ? undefined : await api.preview(request) })),
+    requested,
+  );
+  const preview = !problem && last?.requested === requested ? last.preview : undefined;
   const where = freeze.isOfAll ? 'all namespaces' : freeze.namespace;
   const text = `Freeze ${where}${preview ? `: ${countOf(preview.count, 'object')}` : ''}`;
   return (
@@ -51,7 +46,11 @@ export function FreezeDialog() {
       onClose={() => setQuery(NO_FREEZE, 'replace')}
     >
       <Form freeze={freeze} name={name} reason={reason} setReason={setReason} />
-      {lacks || problem ? <p class="dialog-text">{lacks || problem}</p> : <Holds preview={preview} />}
+      {lacks || problem ? (
+        <p class="dialog-text">{lacks || `What it would hold is unknown: ${problem}`}</p>
+      ) : (
+        <Holds preview={preview} />
+      )}
       {preview?.lacks && <p class="dialog-text">To freeze with this Gate, you need {preview.lacks}.</p>}
       <Commands {...(preview?.commands ?? commandsOf(request))} />
     </RequestDialog>

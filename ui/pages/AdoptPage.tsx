@@ -32,7 +32,7 @@ export function AdoptPage() {
         <List list={value} />
       ) : problem ? (
         <Message icon="problem" tone="bad" title="Couldn't load objects">
-          <p>{problem.message}</p>
+          <p>{problem}</p>
         </Message>
       ) : (
         <Loading count={2} isTall />

@@ -1,10 +1,11 @@
 /** The dialog of an action: its effect, the reason, and the command that does the same. */
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { type Action, lackingText } from '../../client/actions/action.ts';
 import { takesReason } from '../../client/actions/table.ts';
-import type { Answer, Rights } from '../../client/board/pageMessages.ts';
+import type { Rights } from '../../client/board/pageMessages.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { useItem } from '../state/item.ts';
 import { query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
 import { Commands, commandsOf } from './Commands.tsx';
@@ -46,12 +47,10 @@ function Open({ action, rights }: { action: Action; rights: Rights }) {
   const { label, text, submit, danger, confirm, needsReason, found, basis } = action;
   const [reason, setReason] = useState('');
   const [typed, setTyped] = useState('');
-  const [check, setCheck] = useState<Answer | undefined>();
   const lacking = lackingText(action.rights, rights);
-  useEffect(() => {
-    // The user sees the API server's answer first. A dry run without a required reason would always fail.
-    if (!needsReason && !lacking) void api.dryRun(action.request, basis).then(setCheck, () => {});
-  }, []);
+  // The user sees the API server's answer first. A dry run without a required reason would always fail.
+  const isChecked = !needsReason && !lacking;
+  const check = useItem(async () => (isChecked ? api.dryRun(action.request, basis) : undefined));
   const request = { ...action.request, reason: reason.trim() };
   const isReady = !lacking && (!confirm || typed === confirm) && (!needsReason || request.reason !== '');
   return (
@@ -60,7 +59,7 @@ function Open({ action, rights }: { action: Action; rights: Rights }) {
       text={lacking ? `${text} You need ${lacking}.` : text}
       submit={{ text: submit, isReady, isDanger: danger }}
       send={() => api.act(request, basis)}
-      dryRun={check}
+      dryRun={check.value}
       onClose={close}
     >
       {takesReason(action.request) && (

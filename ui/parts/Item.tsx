@@ -18,7 +18,7 @@ export function Item<T>({ loaded: { value, problem }, children }: ItemProps<T>) 
   if (!problem || !isComplete.value) return <Loading count={2} isTall />;
   return (
     <Message icon="search" title="Not found" isWhole>
-      <p>{problem.message}</p>
+      <p>{problem}</p>
       <a href={linkTo.board}>All applications</a>
     </Message>
   );

@@ -42,7 +42,7 @@ export function ChosenStage({ row, release }: { row: Row; release: string | unde
           <Icon name="close" />
         </button>
       </div>
-      {value ? <Details data={value} release={release} /> : problem && <p>{problem.message}</p>}
+      {value ? <Details data={value} release={release} /> : problem && <p>{problem}</p>}
     </section>
   );
 }

@@ -4,8 +4,8 @@ import { Refused } from './refused.ts';
 
 export interface Loaded<T> {
   value?: T;
-  /** The error of the last request. */
-  problem?: { status: number; message: string };
+  /** Why the last request failed. */
+  problem?: string;
 }
 
 /** Loads an object, and loads it again when one of the `versions` changes. */
@@ -14,17 +14,25 @@ export function useItem<T>(load: (signal: AbortSignal) => Promise<T>, ...version
   useEffect(() => {
     const own = new AbortController();
     load(own.signal).then(
-      (value) => setLoaded({ value }),
+      (value) => own.signal.aborted || setLoaded({ value }),
       (error: Error) => {
         if (own.signal.aborted) return;
-        const status = error instanceof Refused ? error.status : 0;
-        setLoaded(({ value }) => ({
-          ...(value !== undefined && status !== 404 && { value }),
-          problem: { status, message: error.message },
-        }));
+        const isGone = error instanceof Refused && error.status === 404;
+        setLoaded(({ value }) => ({ ...(value !== undefined && !isGone && { value }), problem: error.message }));
       },
     );
     return () => own.abort();
   }, versions);
   return loaded;
+}
+
+const TYPING_PAUSE_MS = 300;
+
+/** Loads once the user has stopped typing: a newer version aborts the signal. */
+export function whenTyped<T>(load: () => Promise<T>): (signal: AbortSignal) => Promise<T> {
+  return async (signal) => {
+    await new Promise((resolve) => setTimeout(resolve, TYPING_PAUSE_MS));
+    signal.throwIfAborted();
+    return load();
+  };
 }
