@@ -187,6 +187,11 @@ export function cutoffsOf(rollouts: readonly Rollout[], now: EpochMs): Cutoffs {
   return { reached: latestTime(all.filter((at) => at <= now)), ahead: earliestTime(all.filter((at) => at > now)) };
 }
 
+/** The newest cutoff for measurements. It may be ahead: another replica, with another clock, may have written it. */
+export function measurementCutoff(rollouts: readonly Rollout[], now: EpochMs): EpochMs | undefined {
+  return cutoffsOf(rollouts, now + CLOCK_DIFFERENCE_MS).reached;
+}
+
 /** Whether one of the Rollouts has started or applied its newest deployment since the last report of the check. */
 export function needsReset(healthCheck: HealthCheck, rollouts: readonly Rollout[], now: EpochMs): boolean {
   const { status } = healthCheck;

@@ -16,7 +16,7 @@ import {
 } from '../../core/health/association.ts';
 import { type HealthStatus, resetStatus, statusAfter, type Verdict } from '../../core/health/healthStatus.ts';
 import { jobTemplateOf } from '../../core/health/job/checkJob.ts';
-import { cutoffsOf, needsReset } from '../../core/health/knownHealth.ts';
+import { cutoffsOf, measurementCutoff, needsReset } from '../../core/health/knownHealth.ts';
 import {
   allowedKustomizationRef,
   isAtRest,
@@ -106,11 +106,12 @@ async function syncWith(
   // The reset is stored before anything is measured or evaluated: a report of the same second could still be about
   // the old version.
   const metricCheck = metricCheckOf(healthCheck);
-  const isOfBefore = metricCheck !== undefined && isMeasuredBefore(healthCheck.status, reached);
+  const measuredFrom = measurementCutoff(concerned, call.now);
+  const isOfBefore = metricCheck !== undefined && isMeasuredBefore(healthCheck.status, measuredFrom);
   if (isOfBefore || needsReset(healthCheck, concerned, call.now))
     return answer({ after: resetStatus(healthCheck.status, call.now) });
   if (metricCheck) {
-    const deployments = { watching: concerned.filter(watches), cutoff: reached };
+    const deployments = { watching: concerned.filter(watches), cutoff: measuredFrom };
     return answer(await measure(healthCheck, metricCheck, deployments, call));
   }
   if (healthCheck.spec?.class !== KUSTOMIZATION_CLASS)

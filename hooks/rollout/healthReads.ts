@@ -7,15 +7,9 @@ import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { mayBeWatched } from '../../core/health/consent.ts';
-import {
-  CLOCK_DIFFERENCE_MS,
-  type HealthStatus,
-  provenVerdict,
-  statusAfter,
-  type Verdict,
-} from '../../core/health/healthStatus.ts';
+import { type HealthStatus, provenVerdict, statusAfter, type Verdict } from '../../core/health/healthStatus.ts';
 import { countedFor } from '../../core/health/job/checkJob.ts';
-import { cutoffsOf, type PresentCheck } from '../../core/health/knownHealth.ts';
+import { cutoffsOf, measurementCutoff, type PresentCheck } from '../../core/health/knownHealth.ts';
 import {
   isAtRest,
   longestUnseen,
@@ -73,8 +67,7 @@ export async function watchedChecks(
   call: HookCall,
 ): Promise<WatchedChecks> {
   const selected = await selectedChecks(rollout, related, call);
-  // Another replica, whose clock may be ahead, may have written the time of the apply.
-  const cutoff = cutoffsOf([rollout], call.now + CLOCK_DIFFERENCE_MS).reached;
+  const cutoff = measurementCutoff([rollout], call.now);
   const counted = selected.healthChecks.map((check) => {
     const isOfBefore = isOwn(check, rollout) && metricCheckOf(check) && isMeasuredBefore(check.status, cutoff);
     return isOfBefore ? withStatus(check, NOT_MEASURED) : countedFor(rollout, check);

@@ -96,6 +96,11 @@ describe('a deployment', () => {
     expect(await sync(check(status), rollouts, NOW + 3000, [0])).toMatchObject({ status: undefined });
   });
 
+  it('is measured from then on also by a replica whose clock is behind', async () => {
+    const { queries, status } = await sync(check(RESET), [deployed('1.1.0', '12:00:59')], NOW, [0]);
+    expect([queries, status]).toEqual([[], undefined]);
+  });
+
   it('is queried for its version', async () => {
     const { queries } = await sync(
       check(RESET, { query: 'up{version="{{ version }}"}' }),
