@@ -3,6 +3,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS, KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
+import { memoize, memoizeByObject } from '../../core/collection/memo.ts';
 import {
   ANY_REF,
   gatesNamedBy,
@@ -95,28 +96,22 @@ export function relatedGates(rollout: Rollout, bound: readonly FluxBinding[]): R
 
 type Named = Pick<KubeObject, 'metadata'>;
 
-/** The index of each list: thousands of Rollouts search the same lists. */
-const indexed = new WeakMap<readonly Named[], ReadonlyMap<string, Named>>();
+/** The index of a list, memoized for each list: thousands of Rollouts search the same lists. */
+const indexByKey = memoizeByObject((objects: readonly Named[]) => byRefKey(objects));
 
 /** A function that finds an object by namespace and name. The list must not change afterwards. */
 export function finder<T extends Named>(objects: readonly T[]): (ref: NamespacedName) => T | undefined {
-  let byKey = indexed.get(objects);
-  if (!byKey) {
-    byKey = byRefKey(objects);
-    indexed.set(objects, byKey);
-  }
-  const found = byKey;
-  return (ref) => found.get(refKey(ref)) as T | undefined;
+  const byKey = indexByKey(objects);
+  return (ref) => byKey.get(refKey(ref)) as T | undefined;
 }
 
-const byKind = new WeakMap<readonly FluxObject[], ReadonlyMap<string, readonly FluxObject[]>>();
+const groupByKind = memoizeByObject((objects: readonly FluxObject[]) => Map.groupBy(objects, ({ kind }) => kind));
 
 /** Like `finder`, for a list of several kinds. */
 export function objectFinder(
   objects: readonly FluxObject[],
 ): (kind: string, ref: NamespacedName) => FluxObject | undefined {
-  const kinds = byKind.get(objects) ?? Map.groupBy(objects, ({ kind }) => kind);
-  byKind.set(objects, kinds);
+  const kinds = groupByKind(objects);
   return (kind, ref) => finder(kinds.get(kind) ?? NO_OBJECTS)(ref);
 }
 
@@ -135,17 +130,12 @@ export function byNamespace<T extends Named>(objects: readonly T[]): Map<string,
 export function relatedByNamespace(related: RelatedObjects): (namespace: string) => RelatedObjects {
   const [rolloutGates, bindings] = [byNamespace(related.rolloutGates), byNamespace(related.bindings)];
   const [healthChecks, objects] = [byNamespace(related.healthChecks), byNamespace(related.objects)];
-  const known = new Map<string, RelatedObjects>();
-  return (namespace) => {
-    const found = known.get(namespace) ?? {
-      ...related,
-      rolloutGates: rolloutGates.get(namespace) ?? [],
-      bindings: bindings.get(namespace) ?? [],
-      healthChecks: healthChecks.get(namespace) ?? [],
-      objects: objects.get(namespace) ?? [],
-      unread: related.unread.filter((each) => each.kind === 'Gate' || (each.namespace ?? namespace) === namespace),
-    };
-    known.set(namespace, found);
-    return found;
-  };
+  return memoize((namespace) => ({
+    ...related,
+    rolloutGates: rolloutGates.get(namespace) ?? [],
+    bindings: bindings.get(namespace) ?? [],
+    healthChecks: healthChecks.get(namespace) ?? [],
+    objects: objects.get(namespace) ?? [],
+    unread: related.unread.filter((each) => each.kind === 'Gate' || (each.namespace ?? namespace) === namespace),
+  }));
 }

@@ -1,6 +1,7 @@
 /** The explanation of a Rollout, from its status and its related objects. */
 import { WATCHES_LABEL } from '../../../api/annotations.ts';
 import { READY } from '../../../api/conditions.ts';
+import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { bindingsOfRollout } from '../../../core/binding/boundObjects.ts';
@@ -53,7 +54,7 @@ import { conditionSteps } from './conditionSteps.ts';
 import { bakeSteps, bindingSteps, checkSteps } from './deploymentSteps.ts';
 import { gateSteps } from './gateSteps.ts';
 import { rolloutGateSteps } from './rolloutGateSteps.ts';
-import { blockerOf, storedBlockers } from './storedBlockers.ts';
+import { blockerOf, isAbout, storedBlockers } from './storedBlockers.ts';
 
 /** The explanations of many Rollouts, in their order. Linear, except for the objects that share a namespace. */
 export function explainRollouts(rollouts: readonly Rollout[], related: RelatedObjects, now: EpochMs): Application[] {
@@ -222,12 +223,10 @@ function failureCauses({ status }: Rollout, failure: FailureView | undefined, kn
   if (!failure) return [];
   const { failedHealthChecks = [] } = status!.history![0] as HistoryEntry;
   // Condition DeploymentBlocked quotes the first unhealthy HealthCheck.
-  const quoted = known.some(({ code }) => code === 'UnhealthyHealthChecks')
-    ? status?.blockers?.find(({ type }) => type === 'Health')?.object
-    : undefined;
-  const isQuoted = (namespace: string, name: string) => quoted?.namespace === namespace && quoted.name === name;
+  const isOneQuoted = known.some(({ code }) => code === 'UnhealthyHealthChecks');
+  const quoted = isOneQuoted ? blockerOf(status?.blockers, 'Health') : undefined;
   const checks = failedHealthChecks
-    .filter(({ namespace, name, message }) => message && !isQuoted(namespace, name))
+    .filter((each) => each.message && !(quoted && isAbout(quoted, { kind: KINDS.HealthCheck.kind, ...each })))
     .map(({ namespace, name, message }) => ({
       code: 'HealthCheckFailed',
       // At deployTimeout it may only have been Pending.
