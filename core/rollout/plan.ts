@@ -177,7 +177,6 @@ function detailsNeeded(
   return {
     authorsOf: authorsWanted(rolloutGates, gates, rollout),
     barriersOf: head && config.onFailure === 'Rollback' && isUnfinished(head) ? [head.version.tag] : [],
-    hasMinimumAge: config.minimumReleaseAge !== undefined,
   };
 }
 

@@ -5,7 +5,7 @@ import { grantedOnly } from '../../budget/slotRequest.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import { parseTime } from '../../kube/time.ts';
 import { checksNotBrokenBy, isUnhealthy } from '../deployment/healthChecks.ts';
-import { releasesAfter, type Withdrawal, type YoungRelease, youngUntil } from '../release/candidates.ts';
+import { releasesAfter, type Withdrawal, type YoungRelease } from '../release/candidates.ts';
 import { evaluateUpstream, type UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { evaluateGatesOfVersion, type VersionGates } from './gatesOfRollout.ts';
 import type { RolloutContext } from './observed.ts';
@@ -113,7 +113,8 @@ function possibleVersions(context: RolloutContext): Versions {
   const { candidates, withdrawn, young, isNewer } = releasesAfter(available, head?.version.tag, imagePolicy, {
     rejected: new Set(rejected.map(({ tag }) => tag)),
     rolledBack: new Set(rolledBack),
-    youngUntil: (release) => youngUntil(release, config.minimumReleaseAge, now),
+    minimumAge: config.minimumReleaseAge,
+    now,
   });
   const upstreamVerdicts = evaluateUpstream(rollout, observed.upstream, candidates, now);
   const approvals = rolloutGateApprovals(rollout, rolloutGates, authors, now);

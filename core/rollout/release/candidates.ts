@@ -28,8 +28,9 @@ export const MAX_LISTED_RELEASES = 20;
 interface Exclusions {
   rejected: ReadonlySet<string>;
   rolledBack: ReadonlySet<string>;
-  /** When a release is old enough to be deployed; undefined if it is. */
-  youngUntil: (release: VersionInfo) => EpochMs | undefined;
+  /** In milliseconds; undefined if releases of any age may be deployed. */
+  minimumAge: number | undefined;
+  now: EpochMs;
 }
 
 const ROLLED_BACK = 'it failed and was rolled back: to try it again, deploy it manually';
@@ -47,7 +48,7 @@ export function releasesAfter(
   available: readonly VersionInfo[],
   deployed: string | undefined,
   policy: ImagePolicy | undefined,
-  { rejected, rolledBack, youngUntil }: Exclusions,
+  { rejected, rolledBack, minimumAge, now }: Exclusions,
 ): NextReleases {
   const rules = policyRules(policy);
   const order = releaseOrder(available, rules);
@@ -67,7 +68,7 @@ export function releasesAfter(
     .flatMap(({ release, reason }) => (reason === undefined ? [release] : []))
     .sort((a, b) => order.compare(b.tag, a.tag));
   const young = selectable.flatMap((release) => {
-    const until = youngUntil(release);
+    const until = youngUntil(release, minimumAge, now);
     return until === undefined ? [] : [{ tag: release.tag, deployableAt: formatTime(until) }];
   });
   const isYoung = new Set(young.map(({ tag }) => tag));
@@ -137,11 +138,7 @@ export const RELEASE_TOO_YOUNG = 'ReleaseTooYoung';
 export type YoungRelease = NonNullable<RolloutStatus['youngReleases']>[number];
 
 /** When a release is old enough to be deployed; undefined if it is. `minimumAge` in milliseconds. */
-export function youngUntil(
-  { firstSeen }: VersionInfo,
-  minimumAge: number | undefined,
-  now: EpochMs,
-): EpochMs | undefined {
+function youngUntil({ firstSeen }: VersionInfo, minimumAge: number | undefined, now: EpochMs): EpochMs | undefined {
   if (minimumAge === undefined) return undefined;
   const at = Math.min((parseTime(firstSeen) ?? now) + minimumAge, LAST_INSTANT);
   return at > now ? at : undefined;

@@ -23,8 +23,6 @@ interface DiscoveryInputs {
   authorsOf: readonly string[];
   /** Tags of the releases that may be rolled back unless their metadata forbids it. */
   barriersOf: readonly string[];
-  /** Whether releases have to reach an age before they may be deployed. */
-  hasMinimumAge: boolean;
 }
 
 interface DiscoveredReleases {
@@ -42,7 +40,7 @@ interface DiscoveredReleases {
 
 /** The releases from the ImagePolicy and the registry, added to those in the Rollout's status. */
 export function discoverReleases(inputs: DiscoveryInputs, now: EpochMs): DiscoveredReleases {
-  const { rollout, imagePolicy, metadata, authorsOf, barriersOf, hasMinimumAge } = inputs;
+  const { rollout, imagePolicy, metadata, authorsOf, barriersOf } = inputs;
   const status = rollout.status ?? {};
   const {
     available,
@@ -54,6 +52,7 @@ export function discoverReleases(inputs: DiscoveryInputs, now: EpochMs): Discove
   const requested = imagePolicy ? releasesToLookUp(rollout, imagePolicy, authorsOf) : [];
   const missing = requested.filter(({ tag }) => metadata[tag] === undefined);
   const requeues = missing.map(({ tag }) => metadataRequeueAt(tag, available, [...authorsOf, ...barriersOf], now));
+  const hasMinimumAge = parseDuration(rollout.spec?.minimumReleaseAge) !== undefined;
   return {
     available: available
       .map((entry) => withMetadata(entry, metadata[entry.tag]))

@@ -7,7 +7,7 @@ import { objectOf } from '../../../support/objects.ts';
 
 type Spec = NonNullable<ImagePolicy['spec']>;
 
-const NOTHING_EXCLUDED = { rejected: new Set<string>(), rolledBack: new Set<string>(), youngUntil: () => undefined };
+const NOTHING_EXCLUDED = { rejected: new Set<string>(), rolledBack: new Set<string>(), minimumAge: undefined, now: 0 };
 const semver: Spec = { policy: { semver: { range: '>=1.0.0' } } };
 const numerical: Spec = { policy: { numerical: {} } };
 
