@@ -5,7 +5,7 @@ import type { AnyObject, KubeObject, NamespacedName, ObjectName } from '../api/k
 import type { BoundedList, ClusterReader, HookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
 import { memoryLimit } from '../core/collection/memoryLimit.ts';
-import { refKey } from '../core/kube/names.ts';
+import { byRefKey, refKey } from '../core/kube/names.ts';
 import {
   consentingRollouts,
   namespacesToAsk,
@@ -16,7 +16,7 @@ import {
 import type { UpstreamRollouts } from '../core/rollout/upstream/upstreamVerdict.ts';
 import { inParallel } from './inParallel.ts';
 
-export type Reads = Pick<HookCall, 'cluster' | 'settings'>;
+type Reads = Pick<HookCall, 'cluster' | 'settings'>;
 
 /** The metadata of all objects of these kinds in a namespace. A kind that isn't served has none. */
 export async function objectsOfKinds(
@@ -81,20 +81,23 @@ export function listRolloutGates({ metadata }: Rollout, cluster: ClusterReader):
 
 /**
  * The upstream Rollouts of a Rollout, `spec.after`, that consent to it, and the problem of their order.
- * @param known Rollouts that were read before, by `refKey`; undefined for one that does not exist
+ * Their own upstream Rollouts are always read live: a change of them must trigger no sync.
+ * @param related the upstream Rollouts of the Rollout, instead of live reads
  */
 export async function readUpstream(
   rollout: Rollout,
   { cluster, settings }: Reads,
-  known: Iterable<readonly [string, Rollout | undefined]> = [],
+  related?: readonly Rollout[],
 ): Promise<UpstreamRollouts> {
-  const read = new Map(known);
+  const known = related && byRefKey(related);
+  const refs = upstreamRefs(rollout);
+  const read = new Map(known && refs.map((ref) => [refKey(ref), known.get(refKey(ref))]));
   for (let next = unreadUpstream(rollout, read); next.length > 0; next = unreadUpstream(rollout, read)) {
     const rollouts = await Promise.all(next.map((ref) => cluster.get<Rollout>({ ...ROLLOUTS, ...ref })));
     next.forEach((ref, index) => void read.set(refKey(ref), rollouts[index]));
   }
   const problem = orderProblem(rollout, read);
-  const found = upstreamRefs(rollout).flatMap((ref) => read.get(refKey(ref)) ?? []);
+  const found = refs.flatMap((ref) => read.get(refKey(ref)) ?? []);
   if (settings.watchWithoutConsent) return { found, problem };
   const names = namespacesToAsk(rollout, found);
   const namespaces = await Promise.all(names.map((name) => cluster.get({ ...NAMESPACES, name })));

@@ -241,7 +241,7 @@ function untriggeredRequeues(observed: Observed, { history }: RolloutStatus): nu
   const seconds: number[] = [];
   if (imagePolicy === undefined || configMapProblem !== undefined || writeBackProblem !== undefined)
     seconds.push(UNRELATED_REQUEUE_SECONDS);
-  if (upstream && (upstream.problem || upstream.found.length < upstreamRefs(rollout).length))
+  if (upstream.problem || upstream.found.length < upstreamRefs(rollout).length)
     seconds.push(UNTRIGGERED_REQUEUE_SECONDS);
   if (spec?.healthCheckSelector?.namespaceSelector) {
     const foreign = healthChecks.filter((check) => check.metadata.namespace !== metadata.namespace);

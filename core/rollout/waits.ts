@@ -89,8 +89,8 @@ export function waitsOf({ context, evaluation, slotWait }: DeploymentDecision): 
 }
 
 /** A broken order of upstream Rollouts is reported as a whole, even while no version waits. */
-function withOrderProblem(waits: readonly Wait[], upstream: UpstreamRollouts | undefined): readonly Wait[] {
-  if (!upstream?.problem) return waits;
+function withOrderProblem(waits: readonly Wait[], upstream: UpstreamRollouts): readonly Wait[] {
+  if (!upstream.problem) return waits;
   const { reason, message } = upstream.problem;
   const text = `${message}: no version is deployed automatically until spec.after is corrected`;
   return [...waits.filter(({ type }) => type !== 'Upstream'), { type: 'Upstream', reason, text }];

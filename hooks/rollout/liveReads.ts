@@ -9,7 +9,7 @@ import type { Budget, FluxBinding, Rollout } from '../../api/types.ts';
 import { boundObjectNames, completeBindings, currentBindings } from '../../core/binding/boundObjects.ts';
 import { type Budgets, budgetsOf, namespaceSelectorOf } from '../../core/budget/selectingBudgets.ts';
 import type { SelectingGates } from '../../core/gate/gateSelection.ts';
-import { byRefKey, refKey, without } from '../../core/kube/names.ts';
+import { without } from '../../core/kube/names.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import { type CarriedDeployment, deploymentsCarriedBy } from '../../core/rollout/deployment/entry.ts';
@@ -19,14 +19,11 @@ import { mayAwaitMetadata } from '../../core/rollout/evaluation/rollback.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import type { Need } from '../../core/rollout/plan.ts';
 import { releasesToLookUp } from '../../core/rollout/release/metadata.ts';
-import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
-import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
 import { listBindableObjects, listBindings, readGates } from '../../live/gateReads.ts';
 import {
   listRolloutGates,
   namespaceLabels,
   objectsOfKinds,
-  type Reads,
   readObjects,
   readServed,
   readUpstream,
@@ -69,7 +66,7 @@ export async function readBlockers(
     liveImagePolicy(rollout, call.cluster),
     listRolloutGates(rollout, call.cluster),
     readGates(requiredGates.refs, call.cluster),
-    upstreamOf(rollout, call),
+    readUpstream(rollout, call),
     liveBudgets(rollout, call.cluster),
     withRestingChecks(rollout, healthChecks, call),
   ]);
@@ -81,22 +78,6 @@ export async function readBlockers(
 export async function liveImagePolicy(rollout: Rollout, cluster: ClusterReader): Promise<ImagePolicy | undefined> {
   const ref = policyRef(rollout);
   return ref && readServed<ImagePolicy>('ImagePolicy', ref, cluster);
-}
-
-/**
- * The upstream Rollouts of a Rollout, `spec.after`, read live before a deployment.
- * Their own upstream Rollouts are always read live: a change of them must trigger no sync.
- * @param cached the related Rollouts, instead of live reads
- */
-export async function upstreamOf(
-  rollout: Rollout,
-  call: Reads,
-  cached?: readonly Rollout[],
-): Promise<UpstreamRollouts | undefined> {
-  const refs = upstreamRefs(rollout);
-  if (refs.length === 0) return undefined;
-  const byKey = cached && byRefKey(cached);
-  return readUpstream(rollout, call, byKey && refs.map((ref) => [refKey(ref), byKey.get(refKey(ref))] as const));
 }
 
 /**

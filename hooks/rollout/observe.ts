@@ -30,11 +30,11 @@ import {
   policyChild,
 } from '../../core/rollout/ownedObjects.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
-import { servedVersion } from '../../live/objectReads.ts';
+import { readUpstream, servedVersion } from '../../live/objectReads.ts';
 import { namedRules, namespaceRules, ownNamespaceLabels } from '../customizeRules.ts';
 import { readCopyInputs } from './copyReads.ts';
 import { healthCheckRule, watchedChecks } from './healthReads.ts';
-import { liveImagePolicy, lookUpMetadata, upstreamOf } from './liveReads.ts';
+import { liveImagePolicy, lookUpMetadata } from './liveReads.ts';
 
 /**
  * The rules for objects to relate. One without names would relate all objects of its namespace (docs/facts.md, M11),
@@ -102,7 +102,7 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
   const rolloutGates = objectsOf<RolloutGate>(related, KINDS.RolloutGate);
   const namespaceLabels = await ownNamespaceLabels(namespace, related, relatedGates, call.cluster);
   const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, KINDS.HealthCheck), call);
-  const upstream = await upstreamOf(rollout, call, objectsOf<Rollout>(related, KINDS.Rollout));
+  const upstream = await readUpstream(rollout, call, objectsOf<Rollout>(related, KINDS.Rollout));
   const copyInputs = await readCopyInputs(request, imagePolicy, call);
   const derivedPolicy = objectAt<ImagePolicy>(
     request.children,

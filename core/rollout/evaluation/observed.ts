@@ -50,8 +50,8 @@ export interface Observed {
   gates: ReadonlyMap<string, Gate>;
   /** The inputs of the copy to spec.targetRepository; undefined if that is not set. */
   copyInputs: CopyInputs | undefined;
-  /** The upstream Rollouts of spec.after; undefined if there are none. */
-  upstream: UpstreamRollouts | undefined;
+  /** The upstream Rollouts of spec.after. */
+  upstream: UpstreamRollouts;
   /** Metadata from the registry, by tag. */
   metadata: Readonly<Record<string, ReleaseMetadata>>;
   /** Tags whose metadata the registry may still deliver. */

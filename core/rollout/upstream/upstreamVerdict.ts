@@ -51,11 +51,11 @@ export interface UpstreamVerdict {
  */
 export function evaluateUpstream(
   rollout: Rollout,
-  upstream: UpstreamRollouts | undefined,
+  upstream: UpstreamRollouts,
   candidates: readonly VersionInfo[],
   now: EpochMs,
 ): UpstreamVerdict[] {
-  const byKey = byRefKey(upstream?.found ?? []);
+  const byKey = byRefKey(upstream.found);
   const { namespace: home } = rollout.metadata;
   return upstreamRefs(rollout).map((ref) => {
     const found = byKey.get(refKey(ref));
@@ -63,7 +63,7 @@ export function evaluateUpstream(
     const { namespace, name } = ref;
     const verdict = { name: `after/${title}`, ref: { namespace, name }, isMissing: found === undefined };
     const titled = (text: string) => `Rollout '${title}' (${text})`;
-    if (upstream?.problem) {
+    if (upstream.problem) {
       const { reason: problem, message } = upstream.problem;
       return { ...verdict, problem, allowed: [], wait: unsatisfied(titled(message)) };
     }

@@ -27,7 +27,7 @@ export function observed(
     unconsentingChecks: 0,
     problems: [],
     copyInputs: undefined,
-    upstream: undefined,
+    upstream: { found: [] },
     carried: [],
     configMapProblem: undefined,
     derivedPolicy: undefined,
