@@ -86,8 +86,12 @@ export function decideDeployment(context: RolloutContext): DeploymentDecision {
   const awaitsHealth = next.trigger !== 'Manual' && config.bakes && state.history.length > 0;
   const settlesAt = awaitsHealth ? healthSettlesAt(observed.healthChecks, now) : undefined;
   if (settlesAt !== undefined) return { ...stay, requeueAt: [settlesAt] };
-  const slotWait = slotWaitFor(context, next, evaluation);
-  if (slotWait) return { ...stay, slotWait, requeueAt: slotWait.requeueAt };
+  const { rollout, budgets } = observed;
+  // Only the live reads before a commit read the budgets.
+  if (budgets && isAutomatic(next)) {
+    const slotWait = slotWaitOf(rollout, budgets, offeredVersions(context, evaluation), next.version, now);
+    if (slotWait) return { ...stay, slotWait, requeueAt: slotWait.requeueAt };
+  }
   return deployNext(context, next, evaluation);
 }
 
@@ -104,13 +108,6 @@ function adopt(context: RolloutContext): DeploymentDecision {
   const conditions = [BAKE_FAILURE_ENABLED, trueCondition(READY, 'RolloutSucceeded', message)];
   const adopted = { ...state, history: [head], conditions: setConditions(state.conditions, conditions, now) };
   return commit({ ...context, state: adopted }, [deploymentEvent(head, 'Normal', 'DeploymentAdopted', message)]);
-}
-
-/** The wait for slots; undefined while budgets are unread: only the live reads before a commit read them. */
-function slotWaitFor(context: RolloutContext, next: NextChoice, evaluation: Evaluation): SlotWait | undefined {
-  const { rollout, budgets } = context.observed;
-  if (!budgets || !isAutomatic(next)) return undefined;
-  return slotWaitOf(rollout, budgets, offeredVersions(context, evaluation), next.version, context.now);
 }
 
 /**
@@ -140,11 +137,10 @@ function deployNext(context: RolloutContext, next: NextChoice, evaluation: Evalu
     bakeFailureDisabled(head, isReplaced ? undefined : previous, config.onFailure, isUnhealthy),
     trueCondition(READY, 'RolloutSucceeded', readyMessage(head, rollout)),
   ];
-  const retention = { days: config.retentionDays, minCount: config.minReleases };
   const deployed: RolloutState = {
     ...state,
     history: kept,
-    available: history.length > kept.length ? retainedReleases(state.available, kept, retention, now) : state.available,
+    available: history.length > kept.length ? retainedReleases(state.available, kept, config, now) : state.available,
     // A user has deployed this version again after its rollback: automation may deploy it again too.
     rolledBack: [
       ...state.rolledBack.filter((each) => each !== tag),

@@ -3,7 +3,7 @@ import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { Rollout, RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { identityOf } from '../../kube/names.ts';
 import { type CopyJob, type CopyProgress, copyJob, progressOf } from '../../releaseCopy/job.ts';
-import { newestSucceeded } from '../upstream/upstreamVerdict.ts';
+import { succeededDeployments } from '../deployment/history.ts';
 import type { NextChoice } from './nextVersion.ts';
 import type { Observed, RolloutState } from './observed.ts';
 
@@ -91,7 +91,7 @@ export function copyState(
  * of the same answer, which the API server may reject.
  */
 function newestStored({ history = [], rolledBackReleases = [] }: RolloutStatus = {}): VersionInfo | undefined {
-  return newestSucceeded(history, rolledBackReleases);
+  return succeededDeployments(history).find(({ version }) => !rolledBackReleases.includes(version.tag))?.version;
 }
 
 /** The newest request to copy, such as a time; undefined without one. It goes into the status. */

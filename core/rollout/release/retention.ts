@@ -6,8 +6,9 @@ import { DAY_MS, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 
 interface Retention {
-  days: number;
-  minCount: number;
+  retentionDays: number;
+  /** The number of releases that are kept, whatever their age. */
+  minReleases: number;
 }
 
 /**
@@ -18,14 +19,14 @@ interface Retention {
 export function retainedReleases(
   available: readonly VersionInfo[],
   history: readonly HistoryEntry[],
-  { days, minCount }: Retention,
+  { retentionDays, minReleases }: Retention,
   now: EpochMs,
 ): VersionInfo[] {
   const total = available.length;
   const keep = Math.max(
     countFromOldestDeployed(available, history),
-    countRecent(available, now - days * DAY_MS),
-    Math.min(minCount, total),
+    countRecent(available, now - retentionDays * DAY_MS),
+    Math.min(minReleases, total),
   );
   return keep >= total ? [...available] : available.slice(total - keep);
 }

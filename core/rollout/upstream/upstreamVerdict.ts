@@ -8,7 +8,7 @@ import { howToAllow } from '../../health/consent.ts';
 import { formatDuration } from '../../kube/duration.ts';
 import { byRefKey, refKey } from '../../kube/names.ts';
 import { earliestTime, formatTime, LAST_INSTANT, parseTime } from '../../kube/time.ts';
-import { isCounted, succeededDeployments } from '../deployment/history.ts';
+import { isCounted } from '../deployment/history.ts';
 import { type Match, type OrderProblem, type UpstreamRef, upstreamName, upstreamRefs } from './dependencies.ts';
 
 export interface UpstreamRollouts {
@@ -83,14 +83,6 @@ export function evaluateUpstream(
 function missingText({ namespace }: UpstreamRef, home = ''): string {
   if (namespace === home) return 'does not exist';
   return `does not exist, or has not consented: ${howToAllow(home)}`;
-}
-
-/** The newest version of a Rollout that counts as Succeeded for its dependents. */
-export function newestSucceeded(
-  history: readonly HistoryEntry[],
-  rolledBack: readonly string[],
-): VersionInfo | undefined {
-  return succeededDeployments(history).find(({ version }) => !rolledBack.includes(version.tag))?.version;
 }
 
 const COMPARED_TEXT: Record<Match, string> = { tag: 'it', digest: 'its digest', revision: 'its revision' };
