@@ -71,8 +71,8 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
       timezone,
       selects: spec.selects && selectsText(spec.selects),
       requiredByCount: status?.requiredByCount,
+      approvalRule: spec.approvals && approvalRuleText(spec.approvals, evaluation),
     }),
-    ...(spec.approvals && { approvalRule: approvalRuleText(spec.approvals, evaluation) }),
   };
 }
 
@@ -148,7 +148,6 @@ export function scheduleView(schedule: RolloutSchedule | ClusterRolloutSchedule,
     opened: first?.state !== 'closed',
     holds,
     bands,
-    ...(first?.to && { until: first.to }),
-    ...(problem && { problem }),
+    ...withoutEmpty({ until: first?.to, problem }),
   };
 }

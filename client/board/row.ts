@@ -1,5 +1,6 @@
 /** One application on the board: its versions with their progress, its blockers, and the last deployments. */
 import type { Rollout } from '../../api/types.ts';
+import { withoutEmpty } from '../../core/kube/json.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import {
@@ -91,15 +92,18 @@ export function rowOf(rollout: Rollout, application: Application): Row {
       .map((each) => ({ id: each.id ?? 0, version: each.version.tag, outcome: outcomeOf(each), at: each.timestamp }))
       .reverse(),
     after: upstreamRefs(rollout).map(refKey),
-    ...(title && { title }),
-    ...(runs && { runs: runningOf(runs) }),
-    ...(track && { track }),
-    ...(waiting && { waits: waiting.version }),
-    ...(pinned && { pinned }),
-    ...(why && { why }),
-    ...(since && { since }),
-    ...(until && { until }),
-    ...imagesOf(rollout),
+    ...withoutEmpty({
+      title,
+      runs: runs && runningOf(runs),
+      track,
+      waits: waiting?.version,
+      pinned,
+      why,
+      since,
+      until,
+      image: rollout.status?.image,
+      copiesTo: rollout.spec?.targetRepository?.url.replace(/^oci:\/\//, ''),
+    }),
   };
 }
 
@@ -115,14 +119,9 @@ function rowGates(steps: readonly Step[]): RowGate[] {
     }));
 }
 
-function imagesOf({ spec, status }: Rollout): Pick<Row, 'image' | 'copiesTo'> {
-  const target = spec?.targetRepository?.url.replace(/^oci:\/\//, '');
-  return { ...(status?.image && { image: status.image }), ...(target && { copiesTo: target }) };
-}
-
 function runningOf(runs: Deployment): NonNullable<Row['runs']> {
   const { version, timestamp: at, bakeEndTime: endedAt } = runs;
-  return { version: version.tag, outcome: outcomeOf(runs), at, ...(endedAt && { endedAt }) };
+  return { version: version.tag, outcome: outcomeOf(runs), at, ...withoutEmpty({ endedAt }) };
 }
 
 /** The cause and further blockers, without the version: `Gate shop/freeze: closed by alice: INC-42; RolloutGate qa`. */
@@ -146,15 +145,13 @@ export function trackOf({ runs, waiting, steps, state }: Application): Track | u
   if (runs && state !== 'waits' && (outcome === 'Deploying' || outcome === 'InProgress')) {
     const bake = steps.find(({ kind }) => kind === 'bake');
     const isBaking = outcome === 'InProgress';
-    const failed = steps.some(isFailedObject);
+    const failed = steps.some(isFailedObject) || undefined;
     const from = isBaking ? runs.bakeStartTime : (runs.lastRetryTimestamp ?? runs.timestamp);
     return {
       version: runs.version.tag,
       at: isBaking ? 'baking' : 'deploying',
-      halted: runs.waitingSince !== undefined || failed,
-      ...(failed && { failed }),
-      ...(from && { from }),
-      ...(bake?.until && { until: bake.until }),
+      halted: runs.waitingSince !== undefined || failed === true,
+      ...withoutEmpty({ failed, from, until: bake?.until }),
     };
   }
   if (waiting) {

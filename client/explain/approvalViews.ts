@@ -4,6 +4,7 @@ import type { ApprovalRule, Gate } from '../../api/types.ts';
 import { type ApprovalVerdict, evaluateVersions, verdictText } from '../../core/approval/approvalVerdict.ts';
 import { approvalsOn, type NextDeployment, standingApprovals } from '../../core/gate/gateApprovals.ts';
 import type { GateEvaluation } from '../../core/gate/gateTimeline.ts';
+import { withoutEmpty } from '../../core/kube/json.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { parseRefKey } from './related.ts';
@@ -65,8 +66,7 @@ export function approvalViews(gate: Gate, waiting: readonly NextDeployment[], no
       given: verdict.given.map(({ by, at, reason, doesNotCount }) => ({
         by,
         at: formatTime(at),
-        ...(reason && { reason }),
-        ...(doesNotCount && { doesNotCount }),
+        ...withoutEmpty({ reason, doesNotCount }),
       })),
     }));
 }

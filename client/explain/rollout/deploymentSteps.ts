@@ -49,14 +49,13 @@ export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], ob
     const state = isBehind ? 'waits' : bindingState(isApplied, ready?.status);
     const found = state === 'blocks' ? undefined : find(kind, { namespace, name: target });
     const failure = found && fluxFailure(found);
-    const object = targetRef(kind, { namespace, name: target });
     return {
       id: `binding/${kind}/${target}`,
       kind: 'binding' as const,
       state: failure ? ('failed' as const) : state,
       title: `${kind} ${namespace}/${target}`,
-      ...(object && { object }),
       ...withoutEmpty({
+        object: targetRef(kind, { namespace, name: target }),
         version: carried?.version ?? (isApplied ? head?.version.tag : undefined),
         detail:
           failure?.message ??

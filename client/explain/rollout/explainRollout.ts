@@ -147,7 +147,7 @@ function waitingVersion(rollout: Rollout): WaitingVersion | undefined {
   const isManual = version === spec?.wantedVersion || version === requestsOf(rollout).forceDeploy;
   const requested = isManual ? requesterOf(rollout, version) : undefined;
   const release = status?.availableReleases?.find(({ tag }) => tag === version);
-  return { version, ...(requested && { requested }), ...withoutEmpty({ firstSeen: release?.firstSeen }) };
+  return { version, ...withoutEmpty({ requested, firstSeen: release?.firstSeen }) };
 }
 
 function applicationState(
