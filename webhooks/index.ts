@@ -1,6 +1,7 @@
 /** The route table of the admission webhook: `/admission/mutate/<name>` and `/admission/validate/<name>`. */
 import type { AdmissionRequest, AdmissionReview } from '../api/admission.ts';
 import type { DecisionLog, Route, WebhookCall } from '../api/ports.ts';
+import { unknownAnnotationWarnings } from '../core/admission/unknownAnnotations.ts';
 import { isMap } from '../core/kube/json.ts';
 import { shapeProblem } from '../core/kube/shape.ts';
 import { reasonWarnings, recordWarnings } from '../core/record/record.ts';
@@ -102,7 +103,10 @@ const STORES_REASONS = ['mutate/rollout', 'mutate/rolloutgate', 'mutate/gate'];
  */
 const STORES_RECORDS = new Set([...STORES_REASONS, 'mutate/rolloutbudget']);
 
-/** The decision, with a Warning for each reason that is shortened when stored, and each record that is ignored. */
+/**
+ * The decision, with a Warning for each reason that is shortened when stored, each record that is ignored, and each
+ * unknown annotation.
+ */
 function withTextWarnings(
   name: string,
   { object, oldObject }: AdmissionRequest,
@@ -111,7 +115,8 @@ function withTextWarnings(
   if (!decision.allowed) return decision;
   const longer = STORES_REASONS.includes(name) ? reasonWarnings(object, oldObject) : [];
   const ignored = recordWarnings(object, oldObject, decision.object ?? object);
-  return { ...decision, warnings: [...(decision.warnings ?? []), ...longer, ...ignored] };
+  const unknown = object ? unknownAnnotationWarnings(object, oldObject ?? undefined) : [];
+  return { ...decision, warnings: [...(decision.warnings ?? []), ...longer, ...ignored, ...unknown] };
 }
 
 function countDecision(decision: AdmissionDecision, { metrics }: WebhookCall): void {

@@ -1,12 +1,12 @@
 /**
- * Checks Flux objects: Rollouts that none of them is bound to, annotations without effect, versions that an apply would
- * reset without admission, and Kustomizations that fail because of closed Gates.
+ * Checks Flux objects: Rollouts that none of them is bound to, annotations without effect (also of Rollouts and Gates),
+ * versions that an apply would reset without admission, and Kustomizations that fail because of closed Gates.
  */
 import type { FluxObject } from '../../api/flux.ts';
-import { GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
+import { GOVERNED_KINDS, KINDS, type KindName } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
-import type { Rollout } from '../../api/types.ts';
-import { isUnknownAnnotation } from '../../core/admission/writeWarnings.ts';
+import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import { unknownAnnotations } from '../../core/admission/unknownAnnotations.ts';
 import { parseInventory } from '../../core/health/objects/inventory.ts';
 import { jsonPointer } from '../../core/kube/json.ts';
 import { byRefKey, groupOf, identityOf, refKey } from '../../core/kube/names.ts';
@@ -20,11 +20,15 @@ import { checkOf, type Found, fine, problem } from './finding.ts';
 export const checkFluxObjects = checkOf('Flux objects', async ({ client, namespace, list, kind }) => {
   // Users without rights may not list a kind that is not served either.
   const hasProviders = (await client.resources(INPUT_PROVIDERS.apiVersion)).length > 0;
-  const [rollouts, providers, ...lists] = await Promise.all([
+  const [rollouts, gates, rolloutGates, providers, ...lists] = await Promise.all([
     kind<Rollout>('Rollout'),
+    kind<Gate>('Gate'),
+    kind<RolloutGate>('RolloutGate'),
     hasProviders ? list<AnyObject>({ ...INPUT_PROVIDERS, namespace }) : [],
     ...GOVERNED_KINDS.map(({ kind: name }) => kind<FluxObject>(name)),
   ]);
+  const ofKind = (name: KindName, found: readonly AnyObject[] = []) => found.map((each) => ({ ...each, kind: name }));
+  const ours = [...ofKind('Rollout', rollouts), ...ofKind('RolloutGate', rolloutGates), ...ofKind('Gate', gates)];
   const objects = lists.flatMap((found, i) =>
     (found ?? []).map((each) => ({ ...each, kind: GOVERNED_KINDS[i]!.kind })),
   );
@@ -32,7 +36,7 @@ export const checkFluxObjects = checkOf('Flux objects', async ({ client, namespa
   const isRead = providers !== undefined && lists.every((found) => found !== undefined);
   return [
     ...(isRead ? unboundFindings(rollouts ?? [], objects, providers) : []),
-    ...objects.flatMap(unknownAnnotationFindings),
+    ...[...objects, ...ours].flatMap(unknownAnnotationFindings),
     ...managedFieldFindings(objects, kustomizations, rollouts),
     ...waitedGateFindings(kustomizations),
   ];
@@ -63,11 +67,12 @@ export function unboundFindings(
   return [problem(text, 'annotate the object that gets the version: docs/rollouts.md, Bind Flux objects')];
 }
 
-function unknownAnnotationFindings({ kind, metadata }: FluxObject): Found[] {
-  const unknown = Object.keys(metadata.annotations ?? {}).filter(isUnknownAnnotation);
+function unknownAnnotationFindings(object: AnyObject): Found[] {
+  const unknown = unknownAnnotations(object);
   if (unknown.length === 0) return [];
+  const { kind, metadata } = object;
   const text = `${kind} ${metadata.namespace}/${metadata.name} has annotations that have no effect: ${firstFew(unknown, 3)}`;
-  return [problem(text, 'correct or remove them: docs/reference/annotations.md')];
+  return [{ about: 'Annotations', ...problem(text, 'correct or remove them: docs/reference/annotations.md') }];
 }
 
 interface IgnoreRule {

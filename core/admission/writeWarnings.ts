@@ -1,15 +1,5 @@
 /** The Warnings about an allowed write of a Flux object. They decide nothing. */
-import {
-  AWAITS_ARTIFACT,
-  BOUND_ROLLOUT,
-  GATE_PREFIX,
-  REQUIRED_GATES,
-  ROLLOUT_PREFIX,
-  SUBSTITUTE,
-  SUBSTITUTE_FROM,
-  SUSPENDED,
-  UNCOUNTED_ON_FLUX_OBJECTS,
-} from '../../api/annotations.ts';
+import { AWAITS_ARTIFACT, REQUIRED_GATES, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { Bypass } from '../gate/bypassReason.ts';
 import { LIMIT_TEXTS, type RefRules } from '../gate/gateRefs.ts';
@@ -17,6 +7,7 @@ import { newProblems } from '../kube/fieldProblem.ts';
 import { deploymentText, parseDeployments } from '../managedField/deployment.ts';
 import { areClosed } from '../objectGates/gateTexts.ts';
 import { gatesInAnnotation, type ObjectGates } from '../objectGates/objectGates.ts';
+import { unknownAnnotationWarnings } from './unknownAnnotations.ts';
 
 /** The part of a `FluxWrite` that the Warnings are about. */
 interface AllowedWrite {
@@ -36,26 +27,8 @@ export function writeWarnings(write: AllowedWrite, settled: FluxObject, gates: O
     ...idleSourceWarning(write, gates),
     ...suspendedWarning(settled, write, gates),
     ...awaitsWarning(settled, write),
-    ...unknownAnnotationWarnings(write),
+    ...unknownAnnotationWarnings(write.object, write.old),
   ];
-}
-
-const KNOWN_ANNOTATIONS = new Set([...UNCOUNTED_ON_FLUX_OBJECTS, BOUND_ROLLOUT, REQUIRED_GATES, SUBSTITUTE]);
-const MAX_UNKNOWN_ANNOTATIONS = 3;
-
-/** Whether an annotation with our prefixes means nothing on a Flux object: misspelt, it holds and sets nothing. */
-export function isUnknownAnnotation(key: string): boolean {
-  const isOurs = key.startsWith(ROLLOUT_PREFIX) || key.startsWith(GATE_PREFIX);
-  return isOurs && !KNOWN_ANNOTATIONS.has(key) && !SUBSTITUTE_FROM.test(key);
-}
-
-function unknownAnnotationWarnings({ object, old }: AllowedWrite): string[] {
-  const before = old?.metadata.annotations ?? {};
-  const keys = Object.keys(object.metadata.annotations ?? {});
-  return keys
-    .filter((key) => before[key] === undefined && isUnknownAnnotation(key))
-    .slice(0, MAX_UNKNOWN_ANNOTATIONS)
-    .map((key) => `unknown annotation ${key}: is it a typo?`);
 }
 
 /** Warnings about references that the write breaks, or with which it exceeds a limit; for a new object, about each. */

@@ -66,15 +66,21 @@ describe('a Rollout that no Flux object is bound to', () => {
   });
 });
 
-it('an annotation with our prefix that means nothing on a Flux object is a finding', async () => {
-  const annotations = { 'gate.fluxcd.io/gate': 'freeze', 'gate.fluxcd.io/gates': 'freeze', team: 'a' };
-  const bucket = objectOf('Bucket', { metadata: { namespace: 'shop', name: 'b', annotations }, spec: {} } as never);
+it.each([
+  ['buckets', 'Bucket', { 'gate.fluxcd.io/gate': 'freeze', 'gate.fluxcd.io/gates': 'freeze' }, 'gate.fluxcd.io/gate'],
+  ['rollouts', 'Rollout', { 'rollout.kuberik.com/force-deply': '1' }, 'rollout.kuberik.com/force-deply'],
+  ['gates', 'Gate', { 'close.gate.fluxcd.io/requestAt': '' }, 'close.gate.fluxcd.io/requestAt'],
+  ['rolloutgates', 'RolloutGate', { 'rollout.kuberik.com/aprove': '1' }, 'rollout.kuberik.com/aprove'],
+] as const)('an annotation with our prefix that means nothing on %s is a finding', async (of, kind, given, key) => {
+  const annotations = { ...given, team: 'a' };
+  const { kind: _, ...found } = objectOf(kind, { metadata: { namespace: 'shop', name: 'b', annotations } } as never);
   const client = {
-    list: async ({ resource }: { resource: string }) => (resource === 'buckets' ? [bucket] : []),
+    list: async ({ resource }: { resource: string }) => (resource === of ? [found] : []),
     resources: async () => [],
   };
-  expect(await checkFluxObjects({ client } as never)).toMatchObject([
-    { level: 'problem', text: 'Bucket shop/b has annotations that have no effect: gate.fluxcd.io/gate' },
+  const findings = await checkFluxObjects({ client } as never);
+  expect(findings.filter(({ about }) => about === 'Annotations')).toMatchObject([
+    { level: 'problem', text: `${kind} shop/b has annotations that have no effect: ${key}` },
   ]);
 });
 

@@ -1,4 +1,4 @@
-/** Warnings about text that isn't stored as it is sent: reasons that are too long, and records. */
+/** Warnings about annotations that have no effect: reasons that are too long, records, and unknown keys. */
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -27,7 +27,7 @@ async function warningsOf(name: string, object: KubeObject<any, any>, oldObject:
   const write = { object, oldObject, namespace: 'shop', userInfo: { username: 'sre' } };
   const { allowed, warnings = [] } = await responseOf(name, write, call);
   expect(allowed).toBe(true);
-  return warnings.filter((warning) => /characters|is ignored/.test(warning));
+  return warnings.filter((warning) => /characters|is ignored|has no effect here/.test(warning));
 }
 
 it.each([
@@ -67,4 +67,24 @@ it.each([
   expect(await warningsOf(route, forged, null)).toEqual(told);
   expect(await warningsOf(route, forged, forged)).toEqual([]);
   expect(await warningsOf(route, stored, forged)).toEqual([]);
+});
+
+it.each([
+  ['mutate/rollout', ROLLOUT, 'rollout.kuberik.com/force-deply', 'rollout.kuberik.com/force-deploy'],
+  ['mutate/rollout', ROLLOUT, 'gate.fluxcd.io/gates', 'gate.fluxcd.io/bypass-reason'],
+  [
+    'mutate/rolloutgate',
+    ROLLOUT_GATE as KubeObject<any, any>,
+    'rollout.kuberik.com/aprove',
+    'rollout.kuberik.com/reason',
+  ],
+  ['mutate/gate', CLOSED, 'close.gate.fluxcd.io/requestAt', 'close.gate.fluxcd.io/reason'],
+  ['mutate/rolloutbudget', BUDGET as KubeObject<any, any>, 'rollout.kuberik.com/contine', 'example.com/contine'],
+])('of %s: an unknown annotation', async (route, stored, unknown, known) => {
+  const misspelt = withText(stored, unknown, 'x');
+  const told = [`annotation ${unknown} has no effect here: is it a typo?`];
+  expect(await warningsOf(route, misspelt, stored)).toEqual(told);
+  expect(await warningsOf(route, misspelt, null)).toEqual(told);
+  expect(await warningsOf(route, misspelt, misspelt)).toEqual([]);
+  expect(await warningsOf(route, withText(stored, known, 'x'), stored)).toEqual([]);
 });

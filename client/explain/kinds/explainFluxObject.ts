@@ -5,7 +5,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import { governedKindOf } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, Gate, Rollout } from '../../../api/types.ts';
-import { isUnknownAnnotation } from '../../../core/admission/writeWarnings.ts';
+import { unknownAnnotations } from '../../../core/admission/unknownAnnotations.ts';
 import { type ClosedGates, closedAmong, closedText, closureKeys } from '../../../core/gate/closedGates.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { ANY_REF } from '../../../core/gate/gateRefs.ts';
@@ -87,8 +87,8 @@ export function explainFluxObject(
   };
 }
 
-function unknownAnnotationCauses({ metadata }: FluxObject): Cause[] {
-  const unknown = Object.keys(metadata.annotations ?? {}).filter(isUnknownAnnotation);
+function unknownAnnotationCauses(object: FluxObject): Cause[] {
+  const unknown = unknownAnnotations(object);
   if (unknown.length === 0) return [];
   return [{ code: 'UnknownAnnotation', text: `Unknown annotations have no effect: ${firstFew(unknown, 3)}` }];
 }

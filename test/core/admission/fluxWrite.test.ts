@@ -273,7 +273,7 @@ describe('one write of a gated Kustomization', () => {
       'a misspelt annotation gets a Warning',
       kustomization({ annotations: {} }),
       kustomization({ annotations: { 'gate.fluxcd.io/gate': 'freeze' } }),
-      { stored: 'sent', warning: /^unknown annotation gate\.fluxcd\.io\/gate: is it/ },
+      { stored: 'sent', warning: /^annotation gate\.fluxcd\.io\/gate has no effect here: is it/ },
     ),
     row(
       'and only in the write that adds it',
