@@ -8,7 +8,7 @@ import {
   type Invocation,
   type OptionDefinition,
 } from './command/command.ts';
-import { CONNECTION_OPTIONS, optionsOf } from './command/options.ts';
+import { CONNECTION_OPTIONS, isNamed, optionsOf, takesValue } from './command/options.ts';
 import { COMMANDS, commandEntry } from './commands/index.ts';
 
 /** Runs the called command. */
@@ -50,21 +50,17 @@ export async function createProgram(options: ProgramOptions, loaded: ReadonlySet
   return program;
 }
 
-/** The connection options that take a value, which may be the name of a command: `-n`, `--namespace`. */
-const WITH_VALUE = new Set(
-  CONNECTION_OPTIONS.flatMap(({ flags }) => (flags.includes('<') ? flags.split(/[ ,]+/).slice(0, -1) : [])),
-);
-
-const CONNECTION_FLAGS = new Set(CONNECTION_OPTIONS.flatMap(({ flags }) => flags.match(/-[\w-]+/g) ?? []));
-
 /**
  * The arguments with the command's name before its options: `-n shop get` becomes `get -n shop`. Connection options
  * without a command are left out, so that the help is printed.
  */
 export function commandFirst(args: readonly string[]): readonly string[] {
-  const at = args.findIndex((arg, index) => commandEntry(arg) !== undefined && !WITH_VALUE.has(args[index - 1] ?? ''));
+  // The value of an option may be the name of a command.
+  const withValue = CONNECTION_OPTIONS.filter(takesValue);
+  const isValue = (index: number) => withValue.some((option) => isNamed(option, args[index - 1] ?? ''));
+  const at = args.findIndex((arg, index) => commandEntry(arg) !== undefined && !isValue(index));
   const isConnection = (arg: string, index: number) =>
-    CONNECTION_FLAGS.has(arg.split('=')[0]!) || WITH_VALUE.has(args[index - 1] ?? '');
+    isValue(index) || CONNECTION_OPTIONS.some((option) => isNamed(option, arg.split('=')[0]!));
   if (at < 0 && args.every(isConnection)) return [];
   if (at <= 0 || !args[0]?.startsWith('-')) return args;
   return [args[at]!, ...args.slice(0, at), ...args.slice(at + 1)];
@@ -111,16 +107,16 @@ export async function usageHint(
   if (/^commander\.(missing|excess)Argument/.test(error.code)) return `To list its arguments: ${help}`;
   if (error.code === 'commander.optionMissingArgument') return `To list its options: ${help}`;
   if (error.code !== 'commander.unknownOption') return undefined;
-  const commands = await Promise.all(COMMANDS.map(async ({ name, load }) => ({ name, flags: flagsOf(await load()) })));
-  const own = commands.find(({ name }) => name === called)?.flags ?? [];
-  const flag = words.map((word) => word.split('=')[0]!).find((word) => word.startsWith('-') && !own.includes(word))!;
-  const owners = commands.filter(({ flags }) => flags.includes(flag)).map(({ name }) => name);
+  const commands = await Promise.all(COMMANDS.map(async ({ name, load }) => ({ name, has: hasFlag(await load()) })));
+  const own = commands.find(({ name }) => name === called)!;
+  const flag = words.map((word) => word.split('=')[0]!).find((word) => word.startsWith('-') && !own.has(word))!;
+  const owners = commands.filter(({ has }) => has(flag)).map(({ name }) => name);
   return owners.length > 0 ? `Commands with ${flag}: ${firstFew(owners, 4)}.` : `To list its options: ${help}`;
 }
 
-function flagsOf(definition: CommandDefinition): string[] {
+function hasFlag(definition: CommandDefinition): (flag: string) => boolean {
   const { own, connection } = optionsOf(definition);
-  return [...own, ...connection].flatMap(({ flags }) => flags.split(/[ ,]+/));
+  return (flag) => [...own, ...connection].some((option) => isNamed(option, flag));
 }
 
 /** The exit code of an error of commander, which throws for help and version too; undefined for another error. */

@@ -1,4 +1,5 @@
 /** The options that several commands share. Names and letters are kubectl's. */
+import { Option } from 'commander';
 import { KINDS } from '../../api/kinds.ts';
 import type { CommandDefinition, OptionDefinition } from './command.ts';
 
@@ -34,6 +35,15 @@ export function optionsOf({ options = [], isLocal }: CommandDefinition): {
   const connection = CONNECTION_OPTIONS.filter(({ flags }) => !options.some((each) => each.flags === flags));
   return { own: options, connection: isLocal ? [] : connection };
 }
+
+/** Whether the word is a name of the option: `-o` or `--output`. */
+export function isNamed({ flags }: OptionDefinition, word: string): boolean {
+  const { short, long } = new Option(flags);
+  return word === short || word === long;
+}
+
+/** Whether the option takes a value, which may be the next word. */
+export const takesValue = ({ flags }: OptionDefinition) => new Option(flags).required;
 
 export const ALL_NAMESPACES: OptionDefinition = {
   flags: '-A, --all-namespaces',

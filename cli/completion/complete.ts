@@ -3,6 +3,7 @@
  * line for each candidate, with a tab before its description, and a line with a directive. Source: Cobra's
  * documentation.
  */
+import { Option } from 'commander';
 import { KINDS, type KindName, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
 import type { Cluster } from '../../connection/kube/cluster.ts';
@@ -11,7 +12,7 @@ import type { ConnectionFlags } from '../../connection/kube/kubeconfig.ts';
 import { kindRow } from '../../connection/read/namedObjects.ts';
 import { quote } from '../../core/text/shell.ts';
 import type { ArgumentDefinition, Completion, OptionDefinition } from '../command/command.ts';
-import { optionsOf } from '../command/options.ts';
+import { isNamed, optionsOf, takesValue } from '../command/options.ts';
 import { COMMANDS, commandEntry } from '../commands/index.ts';
 
 const NO_SPACE = 2;
@@ -51,7 +52,7 @@ async function candidates(
   const inline = /^(--[\w-]+)=(.*)$/.exec(word);
   const option = inline ? optionNamed(inline[1]!, options) : optionBeforeValue(before, options);
   if (!inline && !option && word.startsWith('-')) {
-    return { words: options.map(({ flags, help }) => [/--[\w-]+/.exec(flags)?.[0] ?? flags, help] as const) };
+    return { words: options.map(({ flags, help }) => [new Option(flags).long!, help] as const) };
   }
   const isValue = inline !== null || option !== undefined;
   const completes = isValue
@@ -69,24 +70,13 @@ function valuesOf(words: readonly string[], options: readonly OptionDefinition[]
     const [flag = '', inline] = word.split(/=(.*)/s);
     const option = optionNamed(flag, options);
     const value = inline ?? words[index + 1];
-    if (option && takesValue(option) && value !== undefined) values[nameOf(option)] = value;
+    if (option && takesValue(option) && value !== undefined) values[new Option(option.flags).attributeName()] = value;
   });
   return values;
 }
 
-function takesValue({ flags }: OptionDefinition): boolean {
-  return flags.includes('<');
-}
-
-/** The key of an option's value: `allNamespaces` for `-A, --all-namespaces`. */
-function nameOf({ flags }: OptionDefinition): string {
-  const [, long = ''] = /--([\w-]+)/.exec(flags) ?? [];
-  return long.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function optionNamed(flag: string, options: readonly OptionDefinition[]): OptionDefinition | undefined {
-  return flag.startsWith('-') ? options.find(({ flags }) => flags.split(/[ ,]+/).includes(flag)) : undefined;
-}
+const optionNamed = (flag: string, options: readonly OptionDefinition[]) =>
+  options.find((option) => isNamed(option, flag));
 
 /** The option whose value the next word is. */
 function optionBeforeValue(before: readonly string[], options: readonly OptionDefinition[]) {
