@@ -36,6 +36,11 @@ export interface Track {
   until?: string;
 }
 
+/** The tone of a track and of its text. */
+export function trackTone({ failed, halted }: Track): 'bad' | 'held' | 'busy' {
+  return failed ? 'bad' : halted ? 'held' : 'busy';
+}
+
 /** A step before the deployment of a version. `detail`: absent if the version has passed the step. */
 export type RowGate = Pick<Step, 'kind' | 'title' | 'state' | 'detail'>;
 

@@ -82,7 +82,7 @@ function Diff({ text }: { text: string }) {
 
 function lineClass(line: string): string | undefined {
   if (/^(---|\+\+\+) /.test(line)) return 'diff-head';
-  return line.startsWith('+') ? 'diff-added' : undefined;
+  return line.startsWith('+') ? 'tone-good' : undefined;
 }
 
 interface OptionsProps {
@@ -98,7 +98,7 @@ function Options({ plans: { plan, policies, variables }, choices, kind }: Option
     <details class="choose" open={plan === undefined}>
       <summary>Options</summary>
       <div class="fields">
-        <div class="field">
+        <div class="stack field">
           <span>ImagePolicy</span>
           <Select
             label="ImagePolicy"

@@ -57,7 +57,7 @@ function Point({ mark: { x, y, look, measurement } }: { mark: Mark }) {
   }
   const path = measurement.value === undefined ? `M${x} ${y - 1}v-6` : `M${x - 3.5} ${y - 3.5}l7 7m-7 0l7 -7`;
   return (
-    <path class={`metric-mark ${look}`} d={path}>
+    <path class={`metric-mark tone-bad ${look}`} d={path}>
       {title}
     </path>
   );

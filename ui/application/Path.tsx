@@ -124,7 +124,7 @@ function Node({ icon, tone, title, to, hiddenText, isVersion, children }: NodePr
       <span class="tile">
         <Icon name={icon} size={14} />
       </span>
-      <div class="node-text">
+      <div class="stack tight node-text">
         <strong class={isVersion ? 'version' : undefined}>{to ? <a href={to}>{title}</a> : title}</strong>
         {hiddenText && <span class="hidden">{hiddenText}</span>}
         {children}

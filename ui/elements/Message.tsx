@@ -14,12 +14,12 @@ interface MessageProps {
 export function Message({ icon, tone = 'calm', title, isWhole, children }: MessageProps) {
   const Heading = isWhole ? 'h1' : 'h2';
   return (
-    <div class={`message tone-${tone}`}>
+    <div class={`stack message tone-${tone}`}>
       <span class="tile">
         <Icon name={icon} size={28} />
       </span>
       <Heading>{title}</Heading>
-      <div class="message-text">{children}</div>
+      <div class="stack message-text">{children}</div>
     </div>
   );
 }

@@ -71,7 +71,7 @@ export function CalendarChart({ lines, days, onPlan }: CalendarChartProps) {
             <span class={`tile calendar-lock tone-${opened ? 'calm' : 'held'}`}>
               <Icon name={opened ? 'open' : 'closed'} label={opened ? 'open' : 'closed'} />
             </span>
-            <span class="stack calendar-gate">
+            <span class="stack tight calendar-gate">
               {to ? (
                 <a class="clip" href={to}>
                   {name}
@@ -129,7 +129,7 @@ function BandBox({ band, x, width, from }: { band: Band; x: (time: number) => nu
   const isReadable = right - left > Math.min(label.length, MIN_CHARACTERS) * CHARACTER_WIDTH + BAND_PADDING;
   return (
     <span
-      class={`band${band.planned ? ' planned' : ''}`}
+      class={`band tone-held${band.planned ? ' planned' : ''}`}
       style={{ left: `${left}px`, width: `${Math.max(right - left - 1, MIN_BAND_WIDTH)}px` }}
       title={text}
     >
@@ -182,7 +182,10 @@ function PlanLine({ start, days, x, onPlan }: PlanLineProps) {
         onPointerCancel={() => setDrag(undefined)}
       >
         {drag ? (
-          <span class="band planned" style={{ left: `${x(from)}px`, width: `${Math.max(x(to) - x(from), 2)}px` }}>
+          <span
+            class="band tone-held planned"
+            style={{ left: `${x(from)}px`, width: `${Math.max(x(to) - x(from), 2)}px` }}
+          >
             <span class="clip band-text">
               {clockText(from, now.value)} – {clockText(to, now.value)}
             </span>

@@ -122,12 +122,12 @@ function Form({ freeze, name, reason, setReason }: FormProps) {
           />
         )}
         {clusters.value.length > 0 && (
-          <div class="field">
+          <div class="stack field">
             <span>Cluster</span>
             <ClusterChoice none="Choose…" />
           </div>
         )}
-        <div class="field">
+        <div class="stack field">
           <span>Namespace</span>
           <Select
             label="Namespace of the freeze"

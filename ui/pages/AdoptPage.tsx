@@ -65,7 +65,7 @@ function List({ list: { objects, count, unread } }: { list: AdoptList }) {
   return (
     <>
       {unread.map((text) => (
-        <p key={text} class="notice">
+        <p key={text} class="notice tone-held">
           Not read: {text}
         </p>
       ))}
@@ -101,7 +101,7 @@ function Row({ object }: { object: UnboundObject }) {
   const { kind, namespace, name, found, problem } = object;
   return (
     <li class="adopt-row card">
-      <div class="stack adopt-name">
+      <div class="stack tight">
         <strong class="clip">{name}</strong>
         <span class="meta clip">
           {kind} in {namespace}

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { withOwnApprovals } from '../../client/actions/ownApprovals.ts';
 import { versionActions } from '../../client/actions/rolloutActions.ts';
 import type { ApplicationPageData } from '../../client/board/pageMessages.ts';
-import { rowKey, trackOf } from '../../client/board/row.ts';
+import { rowKey, trackOf, trackTone } from '../../client/board/row.ts';
 import { History } from '../application/History.tsx';
 import { Path } from '../application/Path.tsx';
 import { Releases } from '../application/Releases.tsx';
@@ -14,7 +14,7 @@ import { STATES } from '../elements/words.ts';
 import { ActionDialog } from '../parts/ActionDialog.tsx';
 import { Actions } from '../parts/Actions.tsx';
 import { Item, ItemHead } from '../parts/Item.tsx';
-import { TrackBar, trackText, trackTone } from '../parts/TrackBar.tsx';
+import { TrackBar, trackText } from '../parts/TrackBar.tsx';
 import { Why } from '../parts/Why.tsx';
 import { now } from '../state/clock.ts';
 import { cluster } from '../state/cluster.ts';
@@ -84,7 +84,7 @@ function Banner({ data: { application, actions, rights } }: { data: ApplicationP
   const { state, headline, causes, next, unread, waiting, history } = application;
   const track = trackOf(application);
   return (
-    <section class={`card edge banner tone-${STATES[state].tone}`} aria-label="State">
+    <section class={`card edge stack banner tone-${STATES[state].tone}`} aria-label="State">
       <div class="line banner-head">
         <h2 class={waiting || history.length > 0 ? undefined : 'begins-with-word'}>{headline}</h2>
         {track && (

@@ -105,7 +105,7 @@ function ClusterNotice({ cluster, states }: { cluster: string | undefined; state
   const of = cluster === undefined ? 'The cluster' : `Cluster ${cluster}`;
   if (behind.length > 0) {
     return (
-      <div class="notice" role="status">
+      <div class="notice tone-held" role="status">
         {behind.some(({ state }) => state === 'signed-out')
           ? `${credentialsRefused(cluster)} `
           : `${of} does not answer (${behind[0]?.why}). `}
@@ -117,7 +117,7 @@ function ClusterNotice({ cluster, states }: { cluster: string | undefined; state
   }
   if (cluster === undefined || states.some(({ state }) => state !== 'loading')) return null;
   return (
-    <div class="notice" role="status">
+    <div class="notice tone-held" role="status">
       {of} has not answered yet.
     </div>
   );

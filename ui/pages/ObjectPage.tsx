@@ -47,7 +47,7 @@ function One({ data, gate }: { data: ObjectPageData; gate: GateView | undefined 
     <>
       <ItemHead crumbs={crumbs} name={object.name} look={look} />
       <ActionDialog find={(id) => actions.find((action) => action.id === id)} rights={rights} />
-      <section class={`card edge banner tone-${look.tone}`} aria-label="State">
+      <section class={`card edge stack banner tone-${look.tone}`} aria-label="State">
         <h2 class={object.kind === 'RolloutGate' ? undefined : 'begins-with-word'}>
           <Sentence text={headline} />
         </h2>

@@ -30,7 +30,7 @@ export function ActionDialog({ find, rights }: ActionDialogProps) {
   if (shown.current) return <Open key={id} action={shown.current} rights={rights} />;
   if (!id) return null;
   return (
-    <p class="notice" role="status">
+    <p class="notice tone-held" role="status">
       The action in this address is not possible now: it was made already, or no longer applies.{' '}
       <button type="button" class="link" onClick={close}>
         Close

@@ -1,6 +1,6 @@
 /** One application on the board. */
 import { useEffect, useRef } from 'preact/hooks';
-import type { Row } from '../../client/board/row.ts';
+import { type Row, trackTone } from '../../client/board/row.ts';
 import { Badge } from '../elements/Badge.tsx';
 import { Icon } from '../elements/Icon.tsx';
 import { OUTCOMES, STATES } from '../elements/words.ts';
@@ -9,7 +9,7 @@ import { clusters } from '../state/cluster.ts';
 import { linkTo } from '../state/route.ts';
 import { Sentence } from './Sentence.tsx';
 import { Ago, For, Until } from './Time.tsx';
-import { TrackBar, TrackHead, trackText, trackTone } from './TrackBar.tsx';
+import { TrackBar, TrackHead, trackText } from './TrackBar.tsx';
 
 interface BoardRowProps {
   row: Row;
@@ -52,7 +52,7 @@ export function BoardRow({ row, isFocused, isNarrow }: BoardRowProps) {
         <Icon name={look.icon} label={look.text} />
       </span>
       {row.cluster && <span class="row-cluster clip">{row.cluster}</span>}
-      <span class="row-name">
+      <span class="stack tight row-name">
         <a
           ref={link}
           class="row-link clip"
@@ -65,7 +65,7 @@ export function BoardRow({ row, isFocused, isNarrow }: BoardRowProps) {
       </span>
       <Runs row={row} />
       <Next row={row} />
-      <span class="row-why">
+      <span class="stack tight row-why">
         {!isDone && row.why && (
           <span class="row-sentence two-lines">
             <Sentence text={row.why} />
@@ -89,10 +89,10 @@ export function BoardRow({ row, isFocused, isNarrow }: BoardRowProps) {
 }
 
 function Runs({ row: { runs, pinned } }: { row: Row }) {
-  if (!runs) return <span class="row-runs meta">nothing</span>;
+  if (!runs) return <span class="stack tight row-runs meta">nothing</span>;
   const { text } = OUTCOMES[runs.outcome];
   return (
-    <span class="row-runs">
+    <span class="stack tight row-runs">
       <span class="version">
         <span class="clip" title={runs.version}>
           {runs.version}
@@ -113,13 +113,13 @@ function Runs({ row: { runs, pinned } }: { row: Row }) {
 function Next({ row: { track, runs, state, pinned } }: { row: Row }) {
   if (!track) {
     return (
-      <span class="row-track meta">
+      <span class="stack tight row-track meta">
         {state === 'empty' || !runs ? 'no release yet' : pinned ? `stays on ${pinned}` : 'up to date'}
       </span>
     );
   }
   return (
-    <span class="row-track">
+    <span class="stack tight row-track">
       <span class={`row-track-text tone-${trackTone(track)}`}>
         <span class="version clip" title={track.version}>
           {track.version}

@@ -17,7 +17,7 @@ interface FieldProps {
 
 export function Field({ label, hint, onInput, children, ...input }: FieldProps) {
   return (
-    <label class="field">
+    <label class="stack field">
       <span>
         {label}
         {hint}

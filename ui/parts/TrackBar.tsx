@@ -1,7 +1,6 @@
 /** The progress of a version. The current point is a ring that fills, or a barrier if the version is blocked. */
-import { TRACK, type Track } from '../../client/board/row.ts';
+import { TRACK, type Track, trackTone } from '../../client/board/row.ts';
 import { ageText } from '../../client/explain/when.ts';
-import type { Tone } from '../elements/words.ts';
 import { now } from '../state/clock.ts';
 
 const GAP = 46;
@@ -23,11 +22,6 @@ export function trackText({ at, halted, failed, until }: Track, time: number): s
   if (halted) return at === 'gates' || at === 'waits' ? 'held at the gates' : 'held while rolling out';
   const left = until ? Date.parse(until) - time : 0;
   return left > 0 && (at === 'baking' || at === 'deploying') ? `${WORDS[at]}, ${ageText(left)} left` : WORDS[at];
-}
-
-/** The tone of a track and of its text. */
-export function trackTone({ failed, halted }: Track): Tone {
-  return failed ? 'bad' : halted ? 'held' : 'busy';
 }
 
 /** The names of the points, each above its own. */

@@ -40,7 +40,7 @@ function UnreadOf({ cluster, states, of }: UnreadOfProps) {
   const where = cluster === undefined ? '' : `Cluster ${cluster}: `;
   if (missing.length === 0 && !narrowed) return null;
   return (
-    <div class="notice" role="status">
+    <div class="notice tone-held" role="status">
       {narrowed && (
         <p>
           {where}You aren't allowed to read the whole cluster: only namespace {narrowed.namespace} is shown.

@@ -20,7 +20,7 @@ export function ChosenStage({ row, release }: { row: Row; release: string | unde
   return (
     <section
       ref={own}
-      class={`card edge banner stage tone-${STATES[row.state].tone}`}
+      class={`card edge stack banner stage tone-${STATES[row.state].tone}`}
       aria-label={`Stage ${rowKey(row)}`}
     >
       <div class="line banner-head">

@@ -13,7 +13,7 @@ import { linkTo, query } from '../state/route.ts';
 import { rows } from '../state/stream.ts';
 import { isNarrow } from '../state/width.ts';
 import { NODE, type Placed, placeStages } from './layout.ts';
-import { edgeState, type Pipeline, partsOf } from './pipelines.ts';
+import { edgeTone, type Pipeline, partsOf } from './pipelines.ts';
 
 /** The most stages in a picture: a larger one is unreadable, and its layout takes seconds. */
 const MAX_DRAWN = 150;
@@ -35,7 +35,7 @@ export function Graph({ pipeline }: { pipeline: Pipeline }) {
     >
       <div class={picture ? 'graph' : 'graph-list'} style={picture && sizeOf(picture)}>
         {picture && <Edges picture={picture} />}
-        <ol>
+        <ol class="stack">
           {stages.slice(0, MAX_DRAWN).map((key) => (
             <Node key={key} of={key} row={rows.value.get(key)} style={place.get(key)} />
           ))}
@@ -54,12 +54,12 @@ function Edges({ picture: { width, height, edges } }: { picture: Placed }) {
   return (
     <svg width={width} height={height} aria-hidden="true">
       {edges.map(({ from, to, isCopy, begin, end }) => {
-        const state = edgeState(rows.value.get(from), rows.value.get(to)) ?? '';
+        const tone = edgeTone(rows.value.get(from), rows.value.get(to));
         const middle = (begin.x + end.x) / 2;
         const curve = `M${begin.x} ${begin.y}C${middle} ${begin.y} ${middle} ${end.y} ${end.x} ${end.y}`;
         const head = `M${end.x - 6} ${end.y - 4}L${end.x} ${end.y}L${end.x - 6} ${end.y + 4}`;
         return (
-          <g key={`${from} ${to}`} class={`graph-edge ${state}`}>
+          <g key={`${from} ${to}`} class={`graph-edge tone-${tone}`}>
             <path class="graph-line" d={curve} />
             <path d={head} />
             {isCopy && (
@@ -89,7 +89,7 @@ function Node({ of, row, style }: NodeProps) {
   const where = [cluster, namespace].filter(Boolean).join(' · ');
   if (!row) {
     return (
-      <li class="card edge graph-node tone-calm" style={placing}>
+      <li class="card edge stack tight graph-node tone-calm" style={placing}>
         <strong>{name}</strong>
         <span>{where}</span>
         <span class="graph-state">does not exist, or you aren't allowed to read it</span>
@@ -100,7 +100,11 @@ function Node({ of, row, style }: NodeProps) {
   const look = STATES[state];
   const isChosen = query.value.stage === id && row.cluster === stageCluster.value;
   return (
-    <li class={`card edge graph-node tone-${look.tone}`} style={placing} aria-current={isChosen ? 'true' : undefined}>
+    <li
+      class={`card edge stack tight graph-node tone-${look.tone}`}
+      style={placing}
+      aria-current={isChosen ? 'true' : undefined}
+    >
       <a class="clip" href={isChosen ? linkTo.stages() : linkTo.stage(row)}>
         {name}
       </a>

@@ -1,6 +1,6 @@
 /** Pipelines: Rollouts that versions pass one after another, and the progress of each version. */
 import { graphlib } from '@dagrejs/dagre';
-import { type Row, rowKey } from '../../client/board/row.ts';
+import { type Row, rowKey, trackTone } from '../../client/board/row.ts';
 import type { Outcome } from '../../client/explain/application.ts';
 import { depthsOf } from '../state/depths.ts';
 
@@ -133,14 +133,11 @@ export function movedAt({ runs }: Row): string {
   return runs?.endedAt ?? runs?.at ?? '';
 }
 
-/** The state of an edge: its version has passed, is moving, is held or has failed; undefined without a version. */
-export function edgeState(
-  from: Row | undefined,
-  to: Row | undefined,
-): 'passed' | 'moves' | 'held' | 'failed' | undefined {
+/** The tone of an edge: good if its version has passed, else that of its progress; undefined without a version. */
+export function edgeTone(from: Row | undefined, to: Row | undefined): 'good' | 'busy' | 'held' | 'bad' | undefined {
   const { version, at } = to?.track ?? {};
   // A version to which a stage was rolled back doesn't come over this edge.
   const isOverEdge = at === 'waits' || at === 'gates' || (version !== undefined && version === from?.runs?.version);
-  if (to?.track && isOverEdge) return to.track.failed ? 'failed' : to.track.halted ? 'held' : 'moves';
-  return from?.runs && to?.runs?.version === from.runs.version ? 'passed' : undefined;
+  if (to?.track && isOverEdge) return trackTone(to.track);
+  return from?.runs && to?.runs?.version === from.runs.version ? 'good' : undefined;
 }

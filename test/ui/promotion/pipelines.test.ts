@@ -4,7 +4,7 @@ import type { Track } from '../../../client/board/row.ts';
 import { NODE, placeStages } from '../../../ui/promotion/layout.ts';
 import {
   cellOf,
-  edgeState,
+  edgeTone,
   hasWords,
   lastMoved,
   partsOf,
@@ -155,10 +155,10 @@ describe('a line from stage to stage', () => {
   const track = (rest: Partial<Track>): Track => ({ version: '1.1.0', at: 'gates', halted: false, ...rest });
   const from = row('staging', ran(['1.1.0', '10:00']));
   it.each([
-    ['has passed', row('prod', ran(['1.1.0', '11:00'])), 'passed'],
-    ['moves', row('prod', { track: track({ at: 'baking' }) }), 'moves'],
+    ['has passed', row('prod', ran(['1.1.0', '11:00'])), 'good'],
+    ['moves', row('prod', { track: track({ at: 'baking' }) }), 'busy'],
     ['is held', row('prod', { track: track({ halted: true }) }), 'held'],
-    ['has failed', row('prod', { track: track({ halted: true, failed: true }) }), 'failed'],
+    ['has failed', row('prod', { track: track({ halted: true, failed: true }) }), 'bad'],
     [
       'is not of what a stage has gone back to',
       row('prod', { track: track({ version: '1.0.0', at: 'baking' }) }),
@@ -167,6 +167,6 @@ describe('a line from stage to stage', () => {
     ['has nothing to bring', row('prod', ran(['1.0.0', '09:00'])), undefined],
     ['ends at what may not be seen', undefined, undefined],
   ])('%s', (_, to, state) => {
-    expect(edgeState(from, to)).toBe(state);
+    expect(edgeTone(from, to)).toBe(state);
   });
 });
