@@ -20,7 +20,8 @@ import { rows } from '../state/stream.ts';
 import { isNarrow } from '../state/width.ts';
 
 const HEADING = 44;
-const height = computed(() => (isNarrow.value ? 168 : 68));
+/** On a phone, the name of the cluster is a line of its own. */
+const height = computed(() => (isNarrow.value ? (clusters.value.length > 0 ? 190 : 168) : 68));
 /** The row that the keyboard has chosen, an index into `shownRows`. */
 const cursor = signal(-1);
 
