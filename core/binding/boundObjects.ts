@@ -45,10 +45,8 @@ export function unseenBinding(rollout: Rollout, kind: string, name: string): Flu
 interface BoundObject {
   /** The Flux object; metadata is enough. */
   object: FluxObject;
-  /** One of the Rollouts that the object is bound to. */
-  rollout: Rollout;
-  /** The object's FluxBinding; undefined without one, or if it belongs to an earlier object of this name. */
-  binding: FluxBinding | undefined;
+  /** The stored FluxBinding, unless it belongs to an earlier object of this name; otherwise one that proves nothing. */
+  binding: FluxBinding;
 }
 
 /**
@@ -67,9 +65,9 @@ function boundObjects(
   }
   return [...rolloutOf].flatMap(([object, rollout]) => {
     if (object.metadata.deletionTimestamp) return [];
-    const found = byTarget.get(keyOf(object));
-    const binding = found?.spec?.target.uid === (object.metadata.uid ?? '') ? found : undefined;
-    return [{ object, rollout, binding }];
+    const stored = byTarget.get(keyOf(object));
+    const isOwn = stored?.spec?.target.uid === (object.metadata.uid ?? '');
+    return [{ object, binding: isOwn ? stored : unseenBinding(rollout, object.kind, object.metadata.name ?? '') }];
   });
 }
 
@@ -122,18 +120,17 @@ function withStored(bindings: readonly FluxBinding[], bound: readonly BoundObjec
   const known = new Set(bound.map(({ object }) => keyOf(object)));
   // A deleted or unbound object counts, with its Gates, until its binding is deleted.
   const others = bindings.filter((binding) => !known.has(targetOf(binding)));
-  return [...others, ...bound.map(storedOrUnseen)];
+  return [...others, ...bound.map(({ binding }) => binding)];
 }
 
-function withCurrentGates(bound: BoundObject, selectingGates: SelectingGates, rules: RefRules): FluxBinding {
-  const { refs, limit } = requiredByObject(bound.object, selectingGates, rules);
+function withCurrentGates(
+  { object, binding }: BoundObject,
+  selectingGates: SelectingGates,
+  rules: RefRules,
+): FluxBinding {
+  const { refs, limit } = requiredByObject(object, selectingGates, rules);
   const gates = bindingGates({ refs: limit ? [] : refs, limit });
-  const { spec, ...own } = storedOrUnseen(bound);
-  return { ...own, spec: { ...spec!, gates } };
-}
-
-function storedOrUnseen({ object, rollout, binding }: BoundObject): FluxBinding {
-  return binding ?? unseenBinding(rollout, object.kind, object.metadata.name ?? '');
+  return { ...binding, spec: { ...binding.spec!, gates } };
 }
 
 function targetOf({ spec }: FluxBinding): string {
