@@ -28,7 +28,7 @@ type Entry =
   | { name: string; subject: 'parent'; kinds: readonly string[]; hook: CompositeHook<never> }
   | { name: string; subject: 'object'; kinds: readonly string[]; hook: DecoratorHook<never> };
 
-export const HOOKS: readonly Entry[] = [
+const HOOKS: readonly Entry[] = [
   { name: 'rollout', subject: 'parent', kinds: ['Rollout'], hook: rolloutHook },
   { name: 'rollout-requests', subject: 'object', kinds: ['Rollout'], hook: rolloutRequestsHook },
   { name: 'rolloutgate', subject: 'object', kinds: ['RolloutGate'], hook: rolloutGateHook },

@@ -16,7 +16,7 @@ import { checksRevision } from './healthChecks.ts';
 import { hasNoBake } from './history.ts';
 
 /** Whether Flux has fetched and applied the deployment in the bound object. */
-export function hasApplied({ status }: FluxBinding, { metadata }: Rollout, head: HistoryEntry): boolean {
+function hasApplied({ status }: FluxBinding, { metadata }: Rollout, head: HistoryEntry): boolean {
   return (status?.applied ?? []).some(
     ({ rollout, uid, id }) => rollout === metadata.name && uid === metadata.uid && id === (head.id ?? 0),
   );

@@ -20,7 +20,7 @@ import {
 import { expiries, type RolloutGateApprovals, rolloutGateApprovals } from './versionApprovals.ts';
 
 /** The version that comes next, and how it was chosen. */
-export type Choice =
+type Choice =
   | NextChoice
   /** A version that waits for RolloutGates, upstream Rollouts, a budget, or the decision about a rollback. */
   | { trigger: 'Automatic'; is: 'waiting'; version: string }
