@@ -5,7 +5,7 @@ import { grantedOnly } from '../../budget/slotRequest.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import { parseTime } from '../../kube/time.ts';
 import { checksNotBrokenBy, isUnhealthy } from '../deployment/healthChecks.ts';
-import { releasesAfter, type Withdrawal, type YoungRelease } from '../release/candidates.ts';
+import { type NextReleases, releasesAfter } from '../release/candidates.ts';
 import { evaluateUpstream, type UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { evaluateGatesOfVersion, type VersionGates } from './gatesOfRollout.ts';
 import type { RolloutContext } from './observed.ts';
@@ -45,11 +45,7 @@ export function isAutomatic({ trigger }: Choice): boolean {
 }
 
 /** The versions that could come next, newest first, and the results that let them through. */
-interface Versions {
-  candidates: VersionInfo[];
-  /** Releases that are not old enough to be deployed yet. */
-  young: YoungRelease[];
-  withdrawn: Withdrawal[];
+interface Versions extends Omit<NextReleases, 'isNewer'> {
   rejected: Rejection[];
   /** The verdicts of the upstream Rollouts, `spec.after`. */
   upstreamVerdicts: UpstreamVerdict[];
@@ -103,36 +99,23 @@ export function nextVersion(context: RolloutContext): NextVersion {
 function possibleVersions(context: RolloutContext): Versions {
   const { observed, state, config, requests, now } = context;
   const { rollout, imagePolicy, rolloutGates } = observed;
-  const {
-    history: [head],
-    available,
-    rolledBack,
-    authors,
-  } = state;
+  const { available, rolledBack, authors } = state;
+  const [head] = state.history;
   const rejected = rejections(available, rolloutGates, rollout.status?.rejectedReleases, now);
-  const { candidates, withdrawn, young, isNewer } = releasesAfter(available, head?.version.tag, imagePolicy, {
+  const { isNewer, ...releases } = releasesAfter(available, head?.version.tag, imagePolicy, {
     rejected: new Set(rejected.map(({ tag }) => tag)),
     rolledBack: new Set(rolledBack),
     minimumAge: config.minimumReleaseAge,
     now,
   });
+  const { candidates } = releases;
   const upstreamVerdicts = evaluateUpstream(rollout, observed.upstream, candidates, now);
   const approvals = rolloutGateApprovals(rollout, rolloutGates, authors, now);
   const { bypassGates } = requests;
   const rolloutGatesResult = evaluateRolloutGates(rolloutGates, candidates, bypassGates, upstreamVerdicts, approvals);
   const rollback = rollbackOf(context, isNewer);
   const automatic = grantedOnly(automaticVersions(rolloutGatesResult, context), rollout, observed.budgets);
-  return {
-    candidates,
-    young,
-    withdrawn,
-    rejected,
-    upstreamVerdicts,
-    approvals,
-    rolloutGatesResult,
-    automatic,
-    rollback,
-  };
+  return { ...releases, rejected, upstreamVerdicts, approvals, rolloutGatesResult, automatic, rollback };
 }
 
 /**

@@ -7,9 +7,9 @@ import { formatTime, LAST_INSTANT, parseTime } from '../../kube/time.ts';
 import { selectedTag } from '../../policy/imagePolicy.ts';
 import { type PolicyRules, policyRules } from '../../policy/rules.ts';
 
-export type Withdrawal = NonNullable<RolloutStatus['withdrawnReleases']>[number];
+type Withdrawal = NonNullable<RolloutStatus['withdrawnReleases']>[number];
 
-interface NextReleases {
+export interface NextReleases {
   /** Newest first. */
   candidates: VersionInfo[];
   /**
@@ -135,7 +135,7 @@ export function releaseOrder(available: readonly VersionInfo[], { rank }: Policy
 /** Reason of DeploymentBlocked, and of Ready before a first deployment. */
 export const RELEASE_TOO_YOUNG = 'ReleaseTooYoung';
 
-export type YoungRelease = NonNullable<RolloutStatus['youngReleases']>[number];
+type YoungRelease = NonNullable<RolloutStatus['youngReleases']>[number];
 
 /** When a release is old enough to be deployed; undefined if it is. `minimumAge` in milliseconds. */
 function youngUntil({ firstSeen }: VersionInfo, minimumAge: number | undefined, now: EpochMs): EpochMs | undefined {
