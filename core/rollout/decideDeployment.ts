@@ -48,10 +48,9 @@ export interface Evaluation extends NextVersion {
 
 /** The evaluation of the context's state, with live or cached reads. */
 function evaluateRollout(context: RolloutContext): Evaluation {
-  const { observed, state } = context;
   const next = nextVersion(context);
   const found = findBlockers(next, context);
-  const copy = copyState(observed, state, deployableNow({ ...next, blockers: found }));
+  const copy = copyState(context, deployableNow({ ...next, blockers: found }));
   return { ...next, copy, blockers: [...found, ...copyBlockers(copy)] };
 }
 

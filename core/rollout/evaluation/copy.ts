@@ -5,7 +5,7 @@ import { identityOf } from '../../kube/names.ts';
 import { type CopyJob, type CopyProgress, copyJob, progressOf } from '../../releaseCopy/job.ts';
 import { succeededDeployments } from '../deployment/history.ts';
 import type { NextChoice } from './nextVersion.ts';
-import type { Observed, RolloutState } from './observed.ts';
+import type { RolloutContext } from './observed.ts';
 
 /** The characters of a request that count. */
 const MAX_REQUEST_CHARACTERS = 64;
@@ -37,11 +37,9 @@ export function copiesFirst({ spec }: Rollout): boolean {
  * The copy that `spec.targetRepository` requires now; undefined if none is.
  * @param next the version that would be deployed now if it were copied
  */
-export function copyState(
-  { rollout, copyInputs }: Observed,
-  { history, available }: Pick<RolloutState, 'history' | 'available'>,
-  next: NextChoice | undefined,
-): CopyState | undefined {
+export function copyState({ observed, state }: RolloutContext, next: NextChoice | undefined): CopyState | undefined {
+  const { rollout, copyInputs } = observed;
+  const { history, available } = state;
   const target = rollout.spec?.targetRepository;
   if (!target) return undefined;
   const { url, secretRef, certSecretRef, insecure = false, overwrite = false } = target;
@@ -56,14 +54,14 @@ export function copyState(
   const release = { tag, ...(digest && { digest }), ...(requestedAt !== undefined && { requestedAt }) };
   const isRequested = requestedAt !== undefined && requestedAt !== stored?.requestedAt;
   const isAwaited = awaited !== undefined;
-  const state = { version, url, isAwaited, repeats: isStored && isRequested, begins: false };
-  if (stored && isStored && !isRequested) return { ...state, stored, progress: { state: 'Copied', copy: stored } };
+  const copy = { version, url, isAwaited, repeats: isStored && isRequested, begins: false };
+  if (stored && isStored && !isRequested) return { ...copy, stored, progress: { state: 'Copied', copy: stored } };
   // A version that was deployed before spec.targetRepository was set is not copied afterwards, unless requested.
   const isWanted = !isFirst || isAwaited || isRequested;
   if (!isWanted && !copyInputs?.jobs.length) return undefined;
   if (!copyInputs?.source) {
     const message = copyInputs?.problem ?? "the Rollout's ImagePolicy has no ImageRepository to copy from";
-    return { ...state, progress: { state: 'Failed', message } };
+    return { ...copy, progress: { state: 'Failed', message } };
   }
   const job = copyJob({
     allowLocalRegistries: copyInputs.allowLocalRegistries,
@@ -82,8 +80,8 @@ export function copyState(
   const found = copyInputs.jobs.find(({ metadata }) => metadata.name === job.metadata.name);
   if (!isWanted && !found) return undefined;
   const progress = progressOf(job, found, copyInputs.pods[job.metadata.name ?? ''] ?? [], rollout.metadata.uid);
-  if (progress.state !== 'Copied') return { ...state, job, progress, begins: !found };
-  return { ...state, job, progress, stored: { ...progress.copy, url, ...release } };
+  if (progress.state !== 'Copied') return { ...copy, job, progress, begins: !found };
+  return { ...copy, job, progress, stored: { ...progress.copy, url, ...release } };
 }
 
 /**

@@ -111,11 +111,7 @@ export interface RolloutConfig extends BakeConfig {
   problems: string[];
 }
 
-export function readRolloutConfig({
-  rollout,
-  settings,
-  problems,
-}: Pick<Observed, 'rollout' | 'settings' | 'problems'>): RolloutConfig {
+export function readRolloutConfig({ rollout, settings, problems }: Observed): RolloutConfig {
   const { kuberikCompat = false } = settings;
   const spec: Partial<RolloutSpec> = rollout.spec ?? {};
   return {

@@ -121,10 +121,7 @@ function refusalOf(
 const KEPT_TARGETS = 2;
 
 /** The number of history entries that rollbacks from the head need; 0 if spec.onFailure is not Rollback. */
-export function rollbackDepth(
-  [head, ...others]: readonly HistoryEntry[],
-  { onFailure }: Pick<RolloutConfig, 'onFailure'>,
-): number {
+export function rollbackDepth([head, ...others]: readonly HistoryEntry[], { onFailure }: RolloutConfig): number {
   if (onFailure !== 'Rollback') return 0;
   const targets = succeededDeployments(others).filter(({ version }) => version.tag !== head?.version.tag);
   const [last] = targets.slice(0, KEPT_TARGETS).slice(-1);
@@ -132,10 +129,7 @@ export function rollbackDepth(
 }
 
 /** Whether automation stops after this failure. It also stops after a rollback that failed. */
-export function blocksAfterFailure(
-  head: HistoryEntry | undefined,
-  { onFailure }: Pick<RolloutConfig, 'onFailure'>,
-): boolean {
+export function blocksAfterFailure(head: HistoryEntry | undefined, { onFailure }: RolloutConfig): boolean {
   if (head?.bakeStatus !== 'Failed') return false;
   return onFailure === 'Hold' || (onFailure === 'Rollback' && head.rolledBackFrom !== undefined);
 }
