@@ -5,8 +5,9 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { association, healthCheckLabels } from '../../../core/health/association.ts';
 import { howToAllow, mayBeWatched } from '../../../core/health/consent.ts';
+import type { HealthStatus } from '../../../core/health/healthStatus.ts';
 import { countedFor } from '../../../core/health/job/checkJob.ts';
-import { MAX_MEASUREMENTS, metricCheckOf } from '../../../core/health/prometheus/measurement.ts';
+import { metricCheckOf } from '../../../core/health/prometheus/measurement.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
@@ -197,51 +198,36 @@ const BAKE_STATES: Record<string, StepState> = {
   Cancelled: 'passed',
 };
 
-// Measurements of a HealthCheck of class prometheus, as numbers: its status may contain any text.
+// Measurements of a HealthCheck of class prometheus, as numbers: a reporter may store any text as a value.
 
-type StoredMeasurement = { time?: unknown; result?: unknown; value?: unknown };
-
-const RESULTS: readonly unknown[] = ['InRange', 'OutOfRange', 'Empty', 'Unknown'] satisfies MeasurementView['result'][];
+type StoredMeasurement = NonNullable<NonNullable<HealthStatus['prometheus']>['measurements']>[number];
 
 /** The format in which the hook writes numbers. */
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/;
-const MAX_NUMBER_CHARACTERS = 32;
 /** The largest absolute value: differences and quotients of such numbers are finite. */
 const MAX_NUMBER = 1e100;
 
 /** The measurements of a HealthCheck; undefined if it is of another class, or has no valid measurement. */
 export function metricOf(check: HealthCheck): MetricView | undefined {
   const requested = metricCheckOf(check);
-  const stored: unknown = check.status?.prometheus?.measurements;
-  if (!requested || !Array.isArray(stored)) return undefined;
-  const measurements = stored
-    .slice(0, MAX_MEASUREMENTS)
-    .flatMap((each: StoredMeasurement | null) => measurementOf(each ?? {}))
+  const measurements = (check.status?.prometheus?.measurements ?? [])
+    .flatMap(measurementOf)
     .reverse()
     .sort((a, b) => a.at.localeCompare(b.at));
-  if (measurements.length === 0) return undefined;
+  if (!requested || measurements.length === 0) return undefined;
   const { min, max } = requested.range;
   return { ...withoutEmpty({ min: boundedNumber(min), max: boundedNumber(max) }), measurements };
 }
 
-function measurementOf({ time, result, value }: StoredMeasurement): MeasurementView[] {
-  const at = typeof time === 'string' ? parseTime(time) : undefined;
-  if (at === undefined || !RESULTS.includes(result)) return [];
-  const hasValue = result === 'InRange' || result === 'OutOfRange';
+function measurementOf({ time, result, value = '' }: StoredMeasurement): MeasurementView[] {
+  const at = parseTime(time);
+  if (at === undefined) return [];
+  const hasValue = (result === 'InRange' || result === 'OutOfRange') && NUMBER.test(value);
   return [
-    {
-      at: formatTime(at),
-      result: result as MeasurementView['result'],
-      ...(hasValue && withoutEmpty({ value: numberOf(value) })),
-    },
+    { at: formatTime(at), result, ...withoutEmpty({ value: hasValue ? boundedNumber(Number(value)) : undefined }) },
   ];
 }
 
-function numberOf(text: unknown): number | undefined {
-  if (typeof text !== 'string' || text.length > MAX_NUMBER_CHARACTERS || !NUMBER.test(text)) return undefined;
-  return boundedNumber(Number(text));
-}
-
-function boundedNumber(value: unknown): number | undefined {
-  return typeof value === 'number' && Math.abs(value) <= MAX_NUMBER ? value : undefined;
+function boundedNumber(value: number | undefined): number | undefined {
+  return value !== undefined && Math.abs(value) <= MAX_NUMBER ? value : undefined;
 }

@@ -18,7 +18,7 @@ import { CLOCK_DIFFERENCE_MS, type HealthStatus, statusAfter, type Verdict } fro
 type Stored = NonNullable<NonNullable<HealthStatus['prometheus']>['measurements']>[number];
 
 /** Limit for the measurements in the status, as in its CRD. */
-export const MAX_MEASUREMENTS = 10;
+const MAX_MEASUREMENTS = 10;
 
 /**
  * The time of the next measurement.
