@@ -26,13 +26,7 @@ import { failedAnswer } from './handlers.ts';
 /** The most objects that are listed; further ones are only counted. */
 const MAX_LISTED = 1000;
 
-export interface AdoptHandlers {
-  list(): Promise<AdoptList>;
-  /** The plan to adopt one object. */
-  preview(requested: AdoptRequest): Promise<AdoptPreview>;
-  /** Makes the writes. `agreed`: the diff that the user has confirmed; if it has changed, nothing is written. */
-  make(requested: AdoptRequest, agreed: string): Promise<Answer>;
-}
+export type AdoptHandlers = ReturnType<typeof createAdoptHandlers>;
 
 interface AdoptOptions {
   client: KubeClient;
@@ -44,14 +38,14 @@ interface AdoptOptions {
   rightsOf(needs: readonly Right[]): Promise<Rights>;
 }
 
-export function createAdoptHandlers({ client, namespace, fallback, rollouts, rightsOf }: AdoptOptions): AdoptHandlers {
+export function createAdoptHandlers({ client, namespace, fallback, rollouts, rightsOf }: AdoptOptions) {
   const readAdoption = async ({ kind, choices: _, ...ref }: AdoptRequest) => {
     const object = await client.get<FluxObject>({ ...resourceOf(KINDS[kind]), ...ref });
     if (!object) throw new Problem(`There is no ${kind} ${ref.name} in namespace ${ref.namespace}.`);
     return { object, related: await readAdoptionContext(client, object) };
   };
   return {
-    async list() {
+    async list(): Promise<AdoptList> {
       const unread: string[] = [];
       const all = async <T extends AnyObject>(kind: KindName): Promise<T[]> => {
         try {
@@ -75,7 +69,8 @@ export function createAdoptHandlers({ client, namespace, fallback, rollouts, rig
       const unbound = unboundObjects(objects.flat(), { policies, repositories, rollouts: [...rollouts()] });
       return { objects: unbound.slice(0, MAX_LISTED), count: unbound.length, unread };
     },
-    async preview(requested) {
+    /** The plan to adopt one object. */
+    async preview(requested: AdoptRequest): Promise<AdoptPreview> {
       const may: Pick<AdoptPreview, 'policies' | 'variables'> = { policies: [], variables: [] };
       try {
         const { object, related } = await readAdoption(requested);
@@ -89,7 +84,8 @@ export function createAdoptHandlers({ client, namespace, fallback, rollouts, rig
         return { ...may, problem: error.message, rights: {} };
       }
     },
-    async make(requested, agreed) {
+    /** Makes the writes. `agreed`: the diff that the user has confirmed; if it has changed, nothing is written. */
+    async make(requested: AdoptRequest, agreed: string): Promise<Answer> {
       try {
         const { object, related } = await readAdoption(requested);
         const adoption = adopt(object, related, requested.choices);

@@ -13,7 +13,13 @@ import { approvalViews } from '../client/explain/approvalViews.ts';
 import { type ObjectDetails, objectDetails } from '../client/explain/objectDetails.ts';
 import { Problem } from '../client/problem.ts';
 import { messageOf } from '../connection/kube/apiProblems.ts';
-import { isApiError, type KubeClient, reviewRights, unlessRefused } from '../connection/kube/kubeClient.ts';
+import {
+  createSharedReads,
+  isApiError,
+  type KubeClient,
+  reviewRights,
+  unlessRefused,
+} from '../connection/kube/kubeClient.ts';
 import { withoutManagedFields, yamlText } from '../connection/kube/objectText.ts';
 import { makeWrite } from '../connection/kube/sent.ts';
 import { explainObject } from '../connection/read/explained.ts';
@@ -26,37 +32,21 @@ import type { Views } from './views.ts';
 
 /** The time for which access reviews are cached: rights seldom change, and every application needs the same. */
 const RIGHTS_CACHED_MS = 30_000;
-const MAX_CACHED_RIGHTS = 10_000;
 /** The most objects in the preview of a freeze. */
 const MAX_PREVIEW = 200;
 
-export interface PageHandlers {
-  application(id: string): Promise<ApplicationPageData | undefined>;
-  /** Any other object; undefined if it does not exist or the reader can't read it. */
-  object(kind: string, ref: NamespacedName): Promise<ObjectPageData | undefined>;
+export type PageHandlers = ReturnType<typeof createHandlers>;
+
+export function createHandlers(client: KubeClient, views: Views, now: () => EpochMs) {
+  const reads = createSharedReads(now);
+
   /** Whether the user has each right. */
-  rightsOf(rights: readonly Right[]): Promise<Rights>;
+  const rightsOf = (rights: readonly Right[]): Promise<Rights> =>
+    reviewRights(rights, (right) =>
+      reads.recent(RIGHTS_CACHED_MS, rightKey(right), () => client.mayI(right).catch(() => false)),
+    );
+
   /** Makes the write. `basis`: the state that the action was offered for. */
-  act(request: ActionRequest, dryRun: boolean, basis?: string): Promise<Answer>;
-  /** The objects that a freeze would hold, and its write. */
-  preview(request: ActionRequest): Promise<Preview>;
-}
-
-export function createHandlers(client: KubeClient, views: Views, now: () => EpochMs): PageHandlers {
-  const known = new Map<string, { at: EpochMs; answer: Promise<boolean> }>();
-
-  const may = (right: Right): Promise<boolean> => {
-    const key = rightKey(right);
-    const before = known.get(key);
-    if (before && now() - before.at < RIGHTS_CACHED_MS) return before.answer;
-    const answer = client.mayI(right).catch(() => false);
-    if (known.size > MAX_CACHED_RIGHTS) known.clear();
-    known.set(key, { at: now(), answer });
-    return answer;
-  };
-
-  const rightsOf = (rights: readonly Right[]): Promise<Rights> => reviewRights(rights, may);
-
   const act = async (request: ActionRequest, dryRun: boolean, basis?: string): Promise<Answer> => {
     const plan = async () => writeOf(request, await readObject(client, request), now());
     try {
@@ -74,7 +64,7 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
   };
 
   return {
-    async application(id) {
+    async application(id: string): Promise<ApplicationPageData | undefined> {
       const application = views.application(id);
       const rollout = views.objects.get<Rollout>('Rollout', id);
       if (!application || !rollout) return undefined;
@@ -84,7 +74,8 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
       const rights = await rightsOf([...actions.flatMap((action) => action.rights), ofVersions]);
       return { application, actions: actions.map(reduced), releases, rights };
     },
-    async object(kind, { namespace, name }) {
+    /** Any other object; undefined if it does not exist or the reader can't read it. */
+    async object(kind: string, { namespace, name }: NamespacedName): Promise<ObjectPageData | undefined> {
       try {
         const target = await readTarget({ client, namespace }, `${kind}/${namespace}/${name}`);
         const { object } = target;
@@ -105,7 +96,8 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
     },
     rightsOf,
     act,
-    async preview(request) {
+    /** The objects that a freeze would hold, and its write. */
+    async preview(request: ActionRequest): Promise<Preview> {
       // A user may create a Gate without the right to read one; `act` reports what is refused.
       const existing = (await unlessRefused(readObject(client, request), 403)) as Gate | undefined;
       const write = writeOf(request, existing, now());

@@ -2,7 +2,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NamespacedName } from '../api/kubernetes.ts';
 import { refKey } from '../core/kube/names.ts';
-import type { AdoptHandlers } from './adoptHandlers.ts';
 import type { Assets } from './assets.ts';
 import type { PageRefusal } from './guard.ts';
 import type { PageHandlers } from './handlers.ts';
@@ -56,12 +55,7 @@ async function itemOf(handlers: PageHandlers, kind: string, ref: NamespacedName)
   return kind ? handlers.object(kind.slice(kind.indexOf('/') + 1), ref) : undefined;
 }
 
-async function post(
-  request: IncomingMessage,
-  response: ServerResponse,
-  pathname: string,
-  { handlers, adopting }: Page,
-): Promise<void> {
+async function post(request: IncomingMessage, response: ServerResponse, pathname: string, page: Page): Promise<void> {
   if (!request.headers['content-type']?.startsWith('application/json')) {
     return answerJson(response, 415, { message: 'Expected application/json.' });
   }
@@ -69,7 +63,7 @@ async function post(
   if (body === undefined) return answerJson(response, 413, { message: `More than ${MAX_BODY_BYTES} bytes.` });
   const posted = parsePosted(body);
   if (!posted) return answerJson(response, 400, { message: 'The body of this request is not JSON.' });
-  const answer = await answerTo(pathname, posted, handlers, adopting);
+  const answer = await answerTo(pathname, posted, page);
   if (answer) return answerJson(response, 200, answer);
   answerJson(response, 400, { message: 'The page makes no such request.' });
 }
@@ -78,12 +72,7 @@ async function post(
 type Posted = Partial<Record<'action' | 'requested' | 'dryRun' | 'basis' | 'agreed', unknown>>;
 
 /** The answer to a posted request; undefined if the page has no such request. */
-async function answerTo(
-  pathname: string,
-  posted: Posted,
-  handlers: PageHandlers,
-  adopting: AdoptHandlers,
-): Promise<unknown> {
+async function answerTo(pathname: string, posted: Posted, { handlers, adopting }: Page): Promise<unknown> {
   if (pathname.startsWith('/api/adopt/')) {
     const requested = adoptRequestOf(posted.requested);
     if (!requested) return undefined;

@@ -18,6 +18,7 @@ import type { ConnectionFlags, Selected } from './kubeconfig.ts';
 export { ApiError, isApiError } from '../../server/cluster/apiError.ts';
 export type { Collection, ListSelectors } from '../../server/cluster/collections.ts';
 export { type CollectionChange, follow } from '../../server/cluster/follow.ts';
+export { createSharedReads } from '../../server/cluster/sharedReads.ts';
 
 type ObjectPath = Collection & { name: string };
 
