@@ -188,40 +188,27 @@ async function finishSignIn(
   const { method, origin, limits, log } = options;
   const cookies = [clearCookie('signIn')];
   response.setHeader('set-cookie', cookies);
+  const deny = (status: number, message: string) => answerProblem(response, status, message, options);
   const begun = await method.jar.open('signIn', request.headers.cookie);
-  if (!begun)
-    return answerProblem(
-      response,
-      400,
-      'This sign-in was not started in this browser, or has taken too long.',
-      options,
-    );
+  if (!begun) return deny(400, 'This sign-in was not started in this browser, or has taken too long.');
   // Counted only now, and apart from the starts: any page can make its readers' browsers request this address.
-  if (!limits.finishedSignIns('')) return answerProblem(response, 429, TOO_MANY_REQUESTS, options);
+  if (!limits.finishedSignIns('')) return deny(429, TOO_MANY_REQUESTS);
   const { path, ...pending } = begun.content as unknown as Pending & { path: string };
   try {
     const found = await method.signIn.finish(target.search, pending);
     if ('problem' in found) {
       log.warn({ reason: found.problem }, 'a sign-in was refused');
-      return answerProblem(response, 403, found.problem, options);
+      return deny(403, found.problem);
     }
     const { user, groups } = found.identity;
     const session = await method.jar.seal('session', { user, groups });
     if (!session)
-      return answerProblem(
-        response,
-        403,
-        'The names of your groups are too long for a session. Let the issuer send fewer groups.',
-        options,
-      );
+      return deny(403, 'The names of your groups are too long for a session. Let the issuer send fewer groups.');
     response.setHeader('set-cookie', [...cookies, session]);
     log.info({ user, groups: groups.length }, 'signed in');
     // Not a redirect: the browser would treat it as a navigation from the issuer's site, and would not send the cookie.
-    answerHtml(
-      response,
-      200,
-      messagePage({ title: 'Signed in', text: '', to: localPath(path, origin) }, options.assets),
-    );
+    const page = messagePage({ title: 'Signed in', text: '', to: localPath(path, origin) }, options.assets);
+    answerHtml(response, 200, page);
   } catch (error) {
     failSignIn(response, error, options);
   }
