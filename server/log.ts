@@ -4,7 +4,7 @@
  * Secret. Long texts are cut. Line breaks, terminal controls and overrides of bidirectional text are escaped.
  */
 import { type Logger, pino } from 'pino';
-import { UNSAFE } from '../core/text/oneLine.ts';
+import { escapeUnsafe } from '../core/text/oneLine.ts';
 import { readIfThere, watchFiles } from './fileWatch.ts';
 
 export type { Logger };
@@ -15,10 +15,6 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const MAX_VALUE_CHARACTERS = 1024;
 const MAX_STACK_CHARACTERS = 4096;
-
-/** Unsafe characters that JSON doesn't escape. A line has them only in its texts, except the line feed at its end. */
-const NOT_ESCAPED = new RegExp(`(?!\n)[${UNSAFE}]`, 'gu');
-const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** @param file its content replaces `level` while the file exists */
 export function createLog(level: LogLevel, file?: string): Logger {
@@ -35,7 +31,8 @@ export function createLog(level: LogLevel, file?: string): Logger {
         logMethod(args, method) {
           method.apply(this, args.map(bounded) as typeof args);
         },
-        streamWrite: (line) => line.replace(NOT_ESCAPED, escaped),
+        // JSON doesn't escape all unsafe characters. A line has them only in its texts.
+        streamWrite: escapeUnsafe,
       },
     },
     pino.destination({ fd: 2, sync: false }),

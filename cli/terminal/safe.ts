@@ -4,8 +4,7 @@
  * of this process in them, which no other user can read.
  */
 import { randomInt } from 'node:crypto';
-import { UNSAFE_IN_TEXT } from '../../connection/kube/objectText.ts';
-import { UNSAFE } from '../../core/text/oneLine.ts';
+import { UNSAFE, UNSAFE_IN_TEXT } from '../../core/text/oneLine.ts';
 
 const PROCESS_MARK = Array.from({ length: 4 }, () => randomInt(1000, 10_000)).join(';');
 

@@ -1,9 +1,6 @@
 /** Objects as text: JSON, YAML, and the diff of a created or annotated object. Control characters are escaped. */
 import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
-import { UNSAFE } from '../../core/text/oneLine.ts';
-
-/** Characters that are unsafe in a text of several lines. */
-export const UNSAFE_IN_TEXT = new RegExp(String.raw`(?![\n\t])[${UNSAFE}]`, 'gu');
+import { escapeUnsafe, UNSAFE_IN_TEXT } from '../../core/text/oneLine.ts';
 
 export async function structuredText(value: unknown, format: 'json' | 'yaml'): Promise<string> {
   return format === 'json' ? escapeUnsafe(JSON.stringify(value, undefined, 2)) : yamlText(value);
@@ -16,7 +13,7 @@ export async function yamlText(value: unknown): Promise<string> {
   visit(document, {
     Scalar(_, node) {
       // YAML has escapes between double quotes only. The package writes a first line of spaces as an empty one.
-      if (typeof node.value === 'string' && (isUnsafe(node.value) || /^ +\n/.test(node.value)))
+      if (typeof node.value === 'string' && (node.value.search(UNSAFE_IN_TEXT) >= 0 || /^ +\n/.test(node.value)))
         node.type = 'QUOTE_DOUBLE';
     },
   });
@@ -66,17 +63,8 @@ export function fileNameOf({ kind, metadata }: Pick<KubeObject, 'kind' | 'metada
   return `${kind.toLowerCase()}-${metadata.name}.yaml`;
 }
 
-/** JSON or YAML with unsafe characters as escapes, which mean the same: in YAML they are between double quotes. */
-function escapeUnsafe(text: string): string {
-  return text.replace(UNSAFE_IN_TEXT, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
 /** The object without managedFields, which are half of its size, and which no user reads. */
 export function withoutManagedFields(object: AnyObject): AnyObject {
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata };
-}
-
-function isUnsafe(text: string): boolean {
-  return text.search(UNSAFE_IN_TEXT) >= 0;
 }

@@ -12,6 +12,14 @@ export function oneLine(text: string): string {
   return text.replace(RUNS, ' ');
 }
 
+/** The unsafe characters of a text of several lines. */
+export const UNSAFE_IN_TEXT = new RegExp(String.raw`(?![\n\t])[${UNSAFE}]`, 'gu');
+
+/** The text with unsafe characters as escapes, which mean the same in JSON, and in YAML between double quotes. */
+export function escapeUnsafe(text: string): string {
+  return text.replace(UNSAFE_IN_TEXT, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 /** The first `most` characters of the text, with an ellipsis if there are more. */
 export function shortened(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;
