@@ -1,6 +1,7 @@
 /** The configuration, read once from the environment. All mistakes are reported together. */
 import type { Settings } from '../api/ports.ts';
 import { type Environment, environmentReader } from './environment.ts';
+import type { SecretFiles } from './fileWatch.ts';
 
 /** Paths of PEM files. */
 export interface TlsFiles {
@@ -8,13 +9,6 @@ export interface TlsFiles {
   key: string;
   /** The CA of the clients' certificates; without it any client may call. */
   clientCa?: string;
-}
-
-/** Paths of files with a token. */
-export interface TokenFiles {
-  token: string;
-  /** The previous token, for the time of a rotation. The file may be missing. */
-  previous?: string;
 }
 
 /** The configuration, from the variables in ENVIRONMENT. */
@@ -72,8 +66,8 @@ export function readConfig(env: Environment) {
   if (clientCa && !cert) mistakes.push('WEBHOOK_CLIENT_CA is set, but the webhook is off: set WEBHOOK_TLS_CERT too');
   if (webhookClients.length > 0 && !clientCa)
     mistakes.push('WEBHOOK_CLIENT_NAMES has no effect without WEBHOOK_CLIENT_CA');
-  const { HOOKS_TOKEN_FILE: token, HOOKS_PREVIOUS_TOKEN_FILE: previous } = env;
-  if (previous && !token) mistakes.push('HOOKS_PREVIOUS_TOKEN_FILE has no effect without HOOKS_TOKEN_FILE');
+  const { HOOKS_TOKEN_FILE: current, HOOKS_PREVIOUS_TOKEN_FILE: previous } = env;
+  if (previous && !current) mistakes.push('HOOKS_PREVIOUS_TOKEN_FILE has no effect without HOOKS_TOKEN_FILE');
   if (env.INPUTS_PORT && !(env.RECEIVER_PORT && cert))
     mistakes.push('INPUTS_PORT has no effect without RECEIVER_PORT and WEBHOOK_TLS_CERT');
   const eventsAddress = env.EVENTS_ADDR || undefined;
@@ -99,7 +93,7 @@ export function readConfig(env: Environment) {
     trustPublishers: flag('TRUST_PUBLISHERS'),
   };
   const tls: TlsFiles | undefined = cert && key ? { cert, key, ...(clientCa && { clientCa }) } : undefined;
-  const hooksToken: TokenFiles | undefined = token ? { token, ...(previous && { previous }) } : undefined;
+  const hooksToken: SecretFiles | undefined = current ? { current, ...(previous && { previous }) } : undefined;
   const config = {
     hooksPort: port('HOOKS_PORT', 8080),
     webhookPort: port('WEBHOOK_PORT', 8443),

@@ -2,6 +2,7 @@
  * Files that may be replaced, such as mounted Secrets: read at the start, then polled. The last good content stays in
  * use.
  */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 export interface FileLog {
@@ -24,13 +25,12 @@ interface WatchOptions<T> {
   /** Called for each new content, but not for the first. */
   onChange?(content: T): void;
   log: FileLog;
-  pollMs?: number;
 }
 
 const POLL_MS = 1_000;
 
 /** Reads the files now and polls them. @throws what the first `read` throws */
-export function watchFiles<T>({ what, read, isSame, onChange, log, pollMs = POLL_MS }: WatchOptions<T>): Watched<T> {
+export function watchFiles<T>({ what, read, isSame, onChange, log }: WatchOptions<T>): Watched<T> {
   let current = read();
   let problem: string | undefined;
   const poll = () => {
@@ -48,9 +48,41 @@ export function watchFiles<T>({ what, read, isSame, onChange, log, pollMs = POLL
       problem = message;
     }
   };
-  const timer = setInterval(poll, pollMs);
+  const timer = setInterval(poll, POLL_MS);
   timer.unref();
   return { current: () => current, stop: () => clearInterval(timer) };
+}
+
+/** Paths of files with a secret. */
+export interface SecretFiles {
+  current: string;
+  /** The previous secret, for the time of a rotation. The file may be missing. */
+  previous?: string;
+}
+
+interface SecretOptions extends Pick<WatchOptions<unknown>, 'what' | 'log'> {
+  /** Why a text is no secret, as the end of a sentence about its file. */
+  problemOf(text: string): string | undefined;
+  onChange?: (() => void) | undefined;
+}
+
+/** The SHA-256 of each secret, without spaces at its ends: the current one first, then the previous one, if any. */
+export function watchSecrets({ current, previous }: SecretFiles, { problemOf, onChange, ...rest }: SecretOptions) {
+  const hashOf = (file: string, text: string) => {
+    const problem = problemOf(text);
+    if (problem !== undefined) throw new Error(`${file} ${problem}`);
+    return createHash('sha256').update(text).digest();
+  };
+  return watchFiles<readonly Buffer[]>({
+    ...rest,
+    read() {
+      const before = previous && readIfThere(previous)?.toString('utf8').trim();
+      const now = hashOf(current, readFileSync(current, 'utf8').trim());
+      return before ? [now, hashOf(previous, before)] : [now];
+    },
+    isSame: (a, b) => Buffer.concat(a).equals(Buffer.concat(b)),
+    ...(onChange && { onChange }),
+  });
 }
 
 /** The content; undefined if there is no such file. */

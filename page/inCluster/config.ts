@@ -1,8 +1,8 @@
 /** The configuration of the page in a cluster, from its environment. All mistakes are reported together. */
 import type { TlsFiles } from '../../server/config.ts';
 import { type Environment, environmentReader } from '../../server/environment.ts';
+import type { SecretFiles } from '../../server/fileWatch.ts';
 import type { LogLevel } from '../../server/log.ts';
-import type { KeyFiles } from './cookies.ts';
 import type { Naming } from './identity.ts';
 
 export interface IssuerConfig {
@@ -28,7 +28,7 @@ export interface PageConfig {
   origin: string;
   tls?: TlsFiles;
   /** The way in which readers sign in: at an issuer, or at a proxy before this server. */
-  signIn: { by: 'issuer'; issuer: IssuerConfig; keys: KeyFiles } | { by: 'proxy'; proxy: ProxyConfig };
+  signIn: { by: 'issuer'; issuer: IssuerConfig; keys: SecretFiles } | { by: 'proxy'; proxy: ProxyConfig };
   sessionSeconds: number;
   clusterName: string;
   /** The folder with a kubeconfig for each further cluster. */
@@ -157,7 +157,7 @@ function readIssuer(env: Environment, mistakes: string[]): Extract<PageConfig['s
       scopes: env.UI_OIDC_SCOPES || 'openid email groups',
       naming,
     },
-    keys: { key, ...(previous && { previous }) },
+    keys: { current: key, ...(previous && { previous }) },
   };
 }
 

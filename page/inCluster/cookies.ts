@@ -2,10 +2,8 @@
  * Sessions without a store, in encrypted cookies. Browsers refuse a cookie with the prefix `__Host-` from other hosts,
  * from plain HTTP, and for only some paths.
  */
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { EncryptJWT, errors, jwtDecrypt } from 'jose';
-import { type FileLog, watchFiles } from '../../server/fileWatch.ts';
+import { type FileLog, type SecretFiles, watchSecrets } from '../../server/fileWatch.ts';
 
 /** The longest cookie: browsers keep 4096 bytes, with the name and attributes. */
 const MAX_COOKIE_CHARACTERS = 3800;
@@ -97,35 +95,9 @@ function cookieIn(header: string | undefined, name: string): string | undefined 
   return values.length === 1 ? values[0] : undefined;
 }
 
-/** The paths of the keys. */
-export interface KeyFiles {
-  key: string;
-  /** The path of the previous key, during a rotation; the file may be missing. */
-  previous?: string;
-}
-
 /** The current key, and the previous one if any, read again when files change. @throws Error for an invalid key */
-export function watchKeys({ key, previous }: KeyFiles, log: FileLog, onChange?: () => void) {
-  return watchFiles<readonly Uint8Array[]>({
-    what: 'key of the cookies',
-    read: () => [readKey(key), ...(previous ? readPrevious(previous) : [])],
-    isSame: (a, b) => Buffer.concat(a).equals(Buffer.concat(b)),
-    ...(onChange && { onChange }),
-    log,
-  });
-}
-
-function readKey(file: string): Buffer {
-  const text = readFileSync(file, 'utf8').trim();
-  if (text.length >= MIN_KEY_CHARACTERS) return createHash('sha256').update(text).digest();
-  throw new Error(`${file} has fewer than ${MIN_KEY_CHARACTERS} characters: write one with openssl rand -hex 32`);
-}
-
-function readPrevious(file: string): Buffer[] {
-  try {
-    return [readKey(file)];
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
+export function watchKeys(files: SecretFiles, log: FileLog, onChange?: () => void) {
+  const tooShort = `has fewer than ${MIN_KEY_CHARACTERS} characters: write one with openssl rand -hex 32`;
+  const problemOf = ({ length }: string) => (length < MIN_KEY_CHARACTERS ? tooShort : undefined);
+  return watchSecrets(files, { what: 'key of the cookies', problemOf, onChange, log });
 }

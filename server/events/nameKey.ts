@@ -18,7 +18,7 @@ export function watchNameKey(
   { tls, hooksToken }: Partial<Pick<Config, 'tls' | 'hooksToken'>>,
   log: FileLog,
 ): () => Buffer {
-  const file = tls?.key ?? hooksToken?.token;
+  const file = tls?.key ?? hooksToken?.current;
   if (file === undefined) return () => derivedKey('');
   const { current } = watchFiles<Buffer>({
     what: `key of Event names from ${file}`,

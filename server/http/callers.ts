@@ -1,24 +1,20 @@
 /** Authentication of callers: of Metacontroller by a shared token, of the API server by a client certificate. */
 import { createHash, timingSafeEqual, type X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import type { TokenFiles } from '../config.ts';
-import { type FileLog, readIfThere, watchFiles } from '../fileWatch.ts';
+import { type FileLog, type SecretFiles, watchSecrets } from '../fileWatch.ts';
 import type { RefusedCaller } from './app.ts';
 
 /** A function that refuses callers without the hooks' token. @throws Error when there is no token in the file */
 export function requireToken(
-  files: TokenFiles,
+  files: SecretFiles,
   log: FileLog,
-  pollMs?: number,
 ): (request: IncomingMessage) => RefusedCaller | undefined {
-  const accepted = watchFiles({
+  // Metacontroller trims the token of its Secret too.
+  const accepted = watchSecrets(files, {
     what: 'token of the hooks',
-    read: () => [readToken(files.token), ...(files.previous ? readPrevious(files.previous) : [])].map(digest),
-    isSame: (a, b) => Buffer.concat(a).equals(Buffer.concat(b)),
+    problemOf: (token) => (token === '' ? 'is empty: an empty token would admit every caller' : undefined),
     log,
-    ...(pollMs !== undefined && { pollMs }),
   });
   return ({ headers }) => {
     const given = /^bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1];
@@ -28,26 +24,12 @@ export function requireToken(
         error: 'the hooks require Metacontroller’s token as Authorization: Bearer, and none was sent',
       };
     }
-    const hash = digest(given.trim());
+    const hash = createHash('sha256').update(given.trim()).digest();
     // Every token is compared, so that timing doesn't reveal which one matched.
     const matches = accepted.current().map((token) => timingSafeEqual(token, hash));
     return matches.includes(true) ? undefined : { status: 401, error: 'the token is not the one in HOOKS_TOKEN_FILE' };
   };
 }
-
-/** The token in the file, trimmed: Metacontroller trims the token of its Secret too. */
-function readToken(file: string): string {
-  const token = readFileSync(file, 'utf8').trim();
-  if (token === '') throw new Error(`${file} is empty: an empty token would admit every caller`);
-  return token;
-}
-
-function readPrevious(file: string): string[] {
-  const token = readIfThere(file)?.toString('utf8').trim();
-  return token ? [token] : [];
-}
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 // A client certificate shows that the webhook's caller is the API server, and the page's caller its proxy.
 

@@ -14,7 +14,7 @@ describe('the page', () => {
   it('needs an origin, an issuer, its client and a key', () => {
     const { origin, signIn, sessionSeconds } = readPageConfig(GOOD);
     expect({ origin, sessionSeconds }).toEqual({ origin: GOOD.UI_ORIGIN, sessionSeconds: 3600 });
-    expect(signIn).toMatchObject({ by: 'issuer', keys: { key: '/keys/key' }, issuer: { clientId: 'rollouts' } });
+    expect(signIn).toMatchObject({ by: 'issuer', keys: { current: '/keys/key' }, issuer: { clientId: 'rollouts' } });
     expect(() => readPageConfig({})).toThrow(
       /^UI_ORIGIN is not set: it is .*; neither UI_OIDC_ISSUER nor UI_PROXY_CLIENT_CA is set: .*UI_OIDC_CLIENT_ID.*UI_COOKIE_KEY_FILE/,
     );

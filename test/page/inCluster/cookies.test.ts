@@ -65,15 +65,15 @@ it('a changed, long or repeated one is invalid', async () => {
 
 it('keys are long, and the previous one may be missing', () => {
   const folder = temporaryFolder('keys-');
-  const [key, previous] = [join(folder, 'key'), join(folder, 'previous')];
+  const [current, previous] = [join(folder, 'key'), join(folder, 'previous')];
   const log = { info: () => {}, error: () => {} };
-  writeFileSync(key, 'too short');
-  expect(() => watchKeys({ key }, log)).toThrow('fewer than 32 characters');
-  writeFileSync(key, 'a'.repeat(32));
-  const alone = watchKeys({ key, previous }, log);
+  writeFileSync(current, 'too short');
+  expect(() => watchKeys({ current }, log)).toThrow('fewer than 32 characters');
+  writeFileSync(current, 'a'.repeat(32));
+  const alone = watchKeys({ current, previous }, log);
   expect(alone.current()).toHaveLength(1);
   writeFileSync(previous, 'b'.repeat(32));
-  const both = watchKeys({ key, previous }, log);
+  const both = watchKeys({ current, previous }, log);
   expect(both.current().map(({ length }) => length)).toEqual([32, 32]);
   for (const { stop } of [alone, both]) stop();
 });

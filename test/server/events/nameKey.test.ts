@@ -15,7 +15,7 @@ it('the key of Event names is the same in each replica, another for another secr
     return path;
   };
   const tls = { cert: 'unused', key: file('tls.key', 'private key') };
-  const hooksToken = { token: file('token', 'token') };
+  const hooksToken = { current: file('token', 'token') };
   const [one, other] = [watchNameKey({ tls, hooksToken }, log), watchNameKey({ tls }, log)];
   const first = one();
   expect(first.toString('hex')).toBe(other().toString('hex'));
