@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 export interface FileLog {
   info(fields: object, message: string): void;
@@ -93,4 +94,14 @@ export function readIfThere(file: string): Buffer | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** The `data` of a Secret that the kubelet has mounted, with a file for each key: values in base64. */
+export function mountedData(folder: string, keys: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    keys.flatMap((key) => {
+      const content = readIfThere(join(folder, key));
+      return content ? [[key, content.toString('base64')]] : [];
+    }),
+  );
 }

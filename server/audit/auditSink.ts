@@ -2,22 +2,20 @@
  * The HTTP endpoint for audit events: one POST for each event. The address and credentials are files of a mounted
  * Secret.
  */
-import { join } from 'node:path';
 import { Agent, request } from 'undici';
-import { type FileLog, readIfThere, watchFiles } from '../fileWatch.ts';
+import { type FileLog, mountedData, watchFiles } from '../fileWatch.ts';
 import { retryAfterMs } from '../http/retryAfter.ts';
 import { trustOf } from '../registry/trust.ts';
 import type { SinkAnswer } from './outbox.ts';
 
-/** Keys of the Secret. */
-const FILES = ['url', 'token', 'ca.crt', 'tls.crt', 'tls.key'] as const;
-type Content = Partial<Record<(typeof FILES)[number], Buffer>>;
+const CERTIFICATES = ['ca.crt', 'tls.crt', 'tls.key'];
 
 interface Sink {
   url: URL;
   authorization?: string;
   dispatcher: Agent;
-  content: Content;
+  /** The Secret's JSON, to detect a change. */
+  content: string;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -33,8 +31,8 @@ export function createAuditSink(
   const files = watchFiles<Sink>({
     what: 'sink',
     read: (before) => {
-      const content = contentOf(folder);
-      return before && isSame(before.content, content) ? before : sinkOf(content);
+      const data = mountedData(folder, ['url', 'token', ...CERTIFICATES]);
+      return before?.content === JSON.stringify(data) ? before : sinkOf(data);
     },
     isSame: (a, b) => a === b,
     // Closes the old Secret's connections once their running requests have finished.
@@ -50,22 +48,12 @@ export function createAuditSink(
   };
 }
 
-function contentOf(folder: string): Content {
-  return Object.fromEntries(
-    FILES.flatMap((name) => {
-      const content = readIfThere(join(folder, name));
-      return content ? [[name, content]] : [];
-    }),
-  );
-}
-
-function isSame(a: Content, b: Content): boolean {
-  return FILES.every((name) => (a[name] && b[name] ? a[name].equals(b[name]) : a[name] === b[name]));
-}
-
 /** The sink of a Secret. Error messages omit the Secret's values, since even the address may contain a token. */
-function sinkOf(content: Content): Sink {
-  const text = (name: 'url' | 'token') => content[name]?.toString('utf8').trim() ?? '';
+function sinkOf(data: Record<string, string>): Sink {
+  const text = (key: 'url' | 'token') =>
+    Buffer.from(data[key] ?? '', 'base64')
+      .toString('utf8')
+      .trim();
   const url = URL.parse(text('url'));
   if (!url || !/^https?:$/.test(url.protocol))
     throw new Error('the Secret of the sink needs url, an http or https URL');
@@ -74,18 +62,13 @@ function sinkOf(content: Content): Sink {
   if (!/^[\x21-\x7e]*$/.test(token))
     throw new Error('token in the Secret of the sink is not a bearer token: write it in one line, without spaces');
   if (token && url.protocol === 'http:') throw new Error('the sink has a token, and its url is not https');
-  const certificates = Object.fromEntries(
-    (['ca.crt', 'tls.crt', 'tls.key'] as const).flatMap((name) =>
-      content[name] ? [[name, content[name].toString('base64')]] : [],
-    ),
-  );
-  const trust = Object.keys(certificates).length > 0 ? trustOf(certificates) : {};
+  const trust = CERTIFICATES.some((key) => key in data) ? trustOf(data) : {};
   if ('problem' in trust) throw new Error(`the Secret of the sink can't be used: ${trust.problem}`);
   return {
     url,
     ...(token && { authorization: `Bearer ${token}` }),
     dispatcher: new Agent({ maxResponseSize: MAX_ANSWER_BYTES, connect: { ...trust } }),
-    content,
+    content: JSON.stringify(data),
   };
 }
 

@@ -1,6 +1,5 @@
-/** The Secrets of the copy command: folders that the kubelet has mounted, with a file for each key. */
-import { join } from 'node:path';
-import { readIfThere } from '../fileWatch.ts';
+/** The Secrets of the copy command. */
+import { mountedData } from '../fileWatch.ts';
 import { type Credentials, credentialsFor } from '../registry/dockerConfig.ts';
 import type { Image } from '../registry/image.ts';
 import { type Trust, trustOf } from '../registry/trust.ts';
@@ -20,22 +19,12 @@ interface Secrets {
  * @param certificates folder of a Secret with `ca.crt`, or `tls.crt` and `tls.key`
  */
 export function secretsIn(image: Image, { login, certificates }: { login?: string; certificates?: string }): Secrets {
-  const found: Partial<Secrets> = login === undefined ? {} : credentialsFor(dataIn(login), image);
-  const trust = certificates === undefined ? {} : trustOf(dataIn(certificates));
+  const found: Partial<Secrets> = login === undefined ? {} : credentialsFor(mountedData(login, KEYS), image);
+  const trust = certificates === undefined ? {} : trustOf(mountedData(certificates, KEYS));
   const problems = [found, trust].flatMap((each) => ('problem' in each ? [each.problem] : []));
   return {
     ...(found.credentials && { credentials: found.credentials }),
     ...(certificates !== undefined && !('problem' in trust) && { trust }),
     ...(problems.length > 0 && { problem: problems.join('; ') }),
   };
-}
-
-/** The Secret's `data`. */
-function dataIn(folder: string): Record<string, string> {
-  return Object.fromEntries(
-    KEYS.flatMap((key) => {
-      const content = readIfThere(join(folder, key));
-      return content ? [[key, content.toString('base64')]] : [];
-    }),
-  );
 }
