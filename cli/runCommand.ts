@@ -129,7 +129,6 @@ function contextOf(
   return {
     program,
     version,
-    env,
     terminal,
     now,
     timeZone,

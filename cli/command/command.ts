@@ -79,7 +79,6 @@ export interface Context {
   program: string;
   /** The package's version. */
   version: string;
-  env: Readonly<Record<string, string | undefined>>;
   terminal: Terminal;
   now(): EpochMs;
   /** The time zone of printed times, an IANA name. */

@@ -39,19 +39,19 @@ interface OutputContext {
   timeZone: string;
 }
 
-const SYMBOLS: Record<TerminalTone, readonly [symbol: string, ascii: string]> = {
-  good: ['✔', 'v'],
-  bad: ['✖', 'x'],
-  busy: ['◷', '~'],
-  quiet: ['○', 'o'],
+const TONES: Record<TerminalTone, readonly [symbol: string, ascii: string, color: keyof Paint]> = {
+  good: ['✔', 'v', 'green'],
+  bad: ['✖', 'x', 'red'],
+  busy: ['◷', '~', 'yellow'],
+  quiet: ['○', 'o', 'dim'],
 };
 
 export function styleOf({ terminal, now, timeZone }: OutputContext): Style {
   const { paint, hasSymbols } = terminal;
   const at = now();
-  const paintTone = (tone: TerminalTone, text: string) => PAINTS[tone](paint)(text);
+  const paintTone = (tone: TerminalTone, text: string) => paint[TONES[tone][2]](text);
   return {
-    symbol: (tone) => paintTone(tone, SYMBOLS[tone][hasSymbols ? 0 : 1]),
+    symbol: (tone) => paintTone(tone, TONES[tone][hasSymbols ? 0 : 1]),
     tone: paintTone,
     strong: paint.bold,
     faint: paint.dim,
@@ -65,13 +65,6 @@ export function styleOf({ terminal, now, timeZone }: OutputContext): Style {
     columns: terminal.columns(),
   };
 }
-
-const PAINTS: Record<TerminalTone, (paint: Paint) => (text: string) => string> = {
-  good: (paint) => paint.green,
-  bad: (paint) => paint.red,
-  busy: (paint) => paint.yellow,
-  quiet: (paint) => paint.dim,
-};
 
 /** A time in words. Text that is not a time is shown unchanged: any client may have written it. */
 function readableTime(time: string, show: (at: number) => string): string {
