@@ -1,6 +1,7 @@
 /** The versions of a pipeline by stage: where each runs, ran or waits, and the likely action if it waits. */
 import { type Row, rowKey } from '../../client/board/row.ts';
 import { Icon } from '../elements/Icon.tsx';
+import { Table } from '../elements/Table.tsx';
 import { type Look, OUTCOMES, STATES } from '../elements/words.ts';
 import { mayDo, primaryOf } from '../parts/rights.ts';
 import { Ago, For } from '../parts/Time.tsx';
@@ -18,35 +19,29 @@ export function Matrix({ title, stages }: { title: string; stages: readonly Row[
   const shown = stages.slice(0, MAX_COLUMNS);
   if (versions.length === 0) return null;
   return (
-    <section class="table-scroll matrix" tabIndex={0} aria-label={`Versions by stage, from ${title} on`}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Version</th>
-            {shown.map(({ cluster, id, namespace, name }) => (
-              <th key={rowKey({ cluster, id })} scope="col">
-                {name} <small class="meta">{[cluster, namespace].filter(Boolean).join(' · ')}</small>
-              </th>
+    <>
+      <Table class="matrix" label={`Versions by stage, from ${title} on`} heads={['Version', ...shown.map(headOf)]}>
+        {versions.map((version) => (
+          <tr key={version}>
+            <th scope="row">
+              <span class="version">{version}</span>
+            </th>
+            {shown.map((row) => (
+              <MatrixCell key={rowKey(row)} row={row} version={version} cell={cellOf(row, version)} />
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {versions.map((version) => (
-            <tr key={version}>
-              <th scope="row">
-                <span class="version">{version}</span>
-              </th>
-              {shown.map((row) => (
-                <MatrixCell key={rowKey(row)} row={row} version={version} cell={cellOf(row, version)} />
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
       {stages.length > MAX_COLUMNS && <p class="meta">{stages.length - MAX_COLUMNS} more stages are on the board.</p>}
-    </section>
+    </>
   );
 }
+
+const headOf = ({ cluster, namespace, name }: Row) => (
+  <>
+    {name} <small class="meta">{[cluster, namespace].filter(Boolean).join(' · ')}</small>
+  </>
+);
 
 const LOOKS: Record<Cell['is'], (cell: Cell) => Look> = {
   waits: () => STATES.waits,
