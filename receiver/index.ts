@@ -51,7 +51,7 @@ export function createReceiver(ports: ReceiverPorts): Express {
   const handleIdTokenCall = createIdTokenCallHandler(ports);
 
   app.post(HOOKS, (request, response, next) => {
-    if (isWebhookPath(request.path) || isIdTokenPath(request.path)) next();
+    if (WEBHOOK_PATH.test(request.path) || ID_TOKEN_PATH.test(request.path)) next();
     else end(response, 404);
   });
   const raw = express.raw({ type: () => true, limit: RECEIVER_LIMITS.signedCallBytes, inflate: false });
@@ -150,12 +150,8 @@ export function handleFailure({ log, now }: Pick<ReceiverPorts, 'log' | 'now'>):
 
 // A call with an OIDC ID token, from its path to the annotations that carry the request to the Gate.
 
+/** Paths that may belong to a Gate, decided before anything is read. */
 const ID_TOKEN_PATH = /^\/hook\/[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\/[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
-
-/** Whether the path may belong to a Gate, decided before anything is read. */
-function isIdTokenPath(path: string): boolean {
-  return ID_TOKEN_PATH.test(path);
-}
 
 function createIdTokenCallHandler(
   ports: ReceiverPorts,
@@ -231,12 +227,8 @@ async function readToken(name: string, { namespace }: NamespacedName, { cluster 
 
 /** The shortest time between two lists, and so the delay until the path of a new Gate is known. */
 const LIST_INTERVAL_MS = 2000;
+/** Paths that may belong to a Gate, decided before anything is read. */
 const WEBHOOK_PATH = /^\/hook\/[0-9a-f]{64}$/;
-
-/** Whether the path may belong to a Gate, decided before anything is read. */
-function isWebhookPath(path: string): boolean {
-  return WEBHOOK_PATH.test(path);
-}
 
 /** A function that reads the Gate of a path live; only the paths of the Gates are cached. */
 function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
@@ -249,7 +241,7 @@ function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
     for await (const page of cluster.pages<Gate>(GATES)) {
       for (const { metadata, status } of page) {
         const path = status?.webhookPath ?? '';
-        if (isWebhookPath(path)) found.set(path, identityOf({ metadata }));
+        if (WEBHOOK_PATH.test(path)) found.set(path, identityOf({ metadata }));
       }
     }
     return found;
@@ -274,7 +266,7 @@ function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
   };
 
   return async (path: string): Promise<Gate | undefined> => {
-    if (!isWebhookPath(path)) return undefined;
+    if (!WEBHOOK_PATH.test(path)) return undefined;
     // Known paths don't wait: any client can cause a list, which may hang or fail.
     if (!paths.has(path)) await listed();
     const ref = paths.get(path);
