@@ -62,7 +62,7 @@ export async function copyRelease(
   const { source, target } = repositories;
   const release = await readRelease(source, digest ?? tag);
   const blobs = blobsOf(release);
-  const bytes = sum(blobs.map((blob) => blob.size));
+  const bytes = blobs.reduce((sum, { size }) => sum + size, 0);
   say(
     `${source.name}:${tag} is ${release.root}: ${release.parts.size} manifests, ${blobs.length} blobs, ${sizeText(bytes)}`,
   );
@@ -80,15 +80,8 @@ export async function copyRelease(
   const sent = `${blobs.length} blobs, ${sizeText(uploadedBytes)} of ${sizeText(bytes)} sent`;
   const keeps = kept.length === 0 ? '' : `; the target keeps its own ${kept.join(', ')}`;
   const message = `${target.name}:${tag} is ${release.root}: ${sent}${keeps}`;
-  return {
-    tag,
-    digest: release.root,
-    manifests: release.parts.size,
-    blobs: blobs.length,
-    bytes,
-    uploadedBytes,
-    message,
-  };
+  const counts = { manifests: release.parts.size, blobs: blobs.length, bytes, uploadedBytes };
+  return { tag, digest: release.root, ...counts, message };
 }
 
 /** Whether the target's tag already has that digest. @throws CopyFailure if it has another one that must stay */
@@ -180,7 +173,7 @@ async function putReferrers(release: SourceRelease, target: TargetRepository): P
     const tag = referrersTag(subject);
     const existing = await taggedList(target, subject);
     const lines = parts.map(({ manifest, contents }) => referrerOf(manifest, contents));
-    const text = mergedList(existing && new TextDecoder().decode(existing.bytes), lines, `${target.name}:${tag}`);
+    const text = mergedList(existing && textOf(existing.bytes), lines, `${target.name}:${tag}`);
     if (text === undefined) continue;
     await target.put(tag, { mediaType: OCI_INDEX, bytes: new TextEncoder().encode(text) });
   }
@@ -193,10 +186,6 @@ function sizeText(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB'];
   const unit = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), units.length - 1);
   return `${Number((bytes / 1024 ** unit).toFixed(1))} ${units[unit]}`;
-}
-
-function sum(numbers: number[]): number {
-  return numbers.reduce((all, each) => all + each, 0);
 }
 
 // The release in the source: its manifest, everything that this refers to, and everything that refers to any of them.
