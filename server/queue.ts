@@ -1,11 +1,3 @@
-/** Background work, bounded in length and concurrency. Adding to it neither waits nor throws. */
-interface BoundedQueue<Item> {
-  /** Adds the item; false if the queue is full, and the item dropped. */
-  push(item: Item): boolean;
-  /** Resolves when everything pushed so far is done. */
-  idle(): Promise<void>;
-}
-
 interface QueueOptions<Item> {
   /** The most items that wait; running ones don't count. */
   limit: number;
@@ -28,7 +20,8 @@ interface Lane<Item> {
   working: number;
 }
 
-export function createQueue<Item>({ limit, atOnce, lanes, work, failed }: QueueOptions<Item>): BoundedQueue<Item> {
+/** Background work, bounded in length and concurrency. Adding to it neither waits nor throws. */
+export function createQueue<Item>({ limit, atOnce, lanes, work, failed }: QueueOptions<Item>) {
   /** Lanes with waiting or running items. The next one to take its turn comes first. */
   const all = new Map<string, Lane<Item>>();
   const perLane = lanes?.atOnce ?? atOnce;
@@ -76,7 +69,8 @@ export function createQueue<Item>({ limit, atOnce, lanes, work, failed }: QueueO
   }
 
   return {
-    push(item) {
+    /** Adds the item; false if the queue is full, and the item dropped. */
+    push(item: Item): boolean {
       const name = lanes?.of(item) ?? '';
       const lane = all.get(name) ?? { waiting: [], working: 0 };
       if (waiting >= limit && !makeRoom(lane.waiting.length)) return false;
@@ -86,8 +80,9 @@ export function createQueue<Item>({ limit, atOnce, lanes, work, failed }: QueueO
       next();
       return true;
     },
+    /** Resolves when everything pushed so far is done. */
     idle: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         if (working === 0 && waiting === 0) resolve();
         else whenIdle.push(resolve);
       }),

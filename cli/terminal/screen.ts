@@ -7,17 +7,10 @@ const HIDE = '\x1b[?25l';
 const SHOW = '\x1b[?25h';
 const CLEAR_BELOW = '\x1b[0J';
 
-interface Screen {
-  /** Draws the lines that fit in place of the former ones, if they differ. */
-  draw(lines: readonly string[]): void;
-  /** Draws all lines for the last time, and shows the cursor again. */
-  close(): void;
-}
-
 export function openScreen(
   { write, around }: Pick<Terminal, 'write' | 'around'>,
   size: () => { rows: number; columns: number },
-): Screen {
+) {
   let drawn = '';
   let last: readonly string[] = [];
   let visible: readonly string[] = [];
@@ -38,12 +31,14 @@ export function openScreen(
     show(before);
   });
   return {
-    draw(lines) {
+    /** Draws the lines that fit in place of the former ones, if they differ. */
+    draw(lines: readonly string[]): void {
       last = lines;
       const shown = linesThatFit(lines, size().rows);
       if (textOf(shown) !== drawn) show(shown);
     },
-    close() {
+    /** Draws all lines for the last time, and shows the cursor again. */
+    close(): void {
       if (last.length > 0) show(last);
       around(undefined);
       write(SHOW);

@@ -28,18 +28,7 @@ interface ServeOptions {
   now?: () => number;
 }
 
-interface ServedPage {
-  port: number;
-  close(): Promise<void>;
-}
-
-export async function serveInCluster({
-  config,
-  kubeConfig,
-  assets,
-  log,
-  now = Date.now,
-}: ServeOptions): Promise<ServedPage> {
+export async function serveInCluster({ config, kubeConfig, assets, log, now = Date.now }: ServeOptions) {
   const { origin, clusterName, clustersFolder, namespaces, host, port, tls, signIn } = config;
   const readerPages = createReaderPages({
     namespaces,
@@ -71,7 +60,7 @@ export async function serveInCluster({
     : await listenHttp(app, listening);
   return {
     port: listener.port,
-    async close() {
+    async close(): Promise<void> {
       stopping = true;
       stop();
       clusters.stop();

@@ -17,13 +17,6 @@ interface OutboxOptions {
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 }
 
-interface Outbox {
-  /** Adds the event. Resolves once there is room for it. */
-  add(event: object): Promise<void>;
-  /** The number of events that the sink has not taken. */
-  waiting(): number;
-}
-
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 /** The longest Retry-After that is obeyed. Node ends a timer of more than 24 days at once. */
@@ -40,7 +33,7 @@ interface Refused {
   takenBefore: number;
 }
 
-export function createOutbox({ limits, post, wait, count, log }: OutboxOptions): Outbox {
+export function createOutbox({ limits, post, wait, count, log }: OutboxOptions) {
   const events = createList<{ body: string }>(limits);
   const refused = createList<Refused>(limits);
   let isSending = false;
@@ -128,12 +121,14 @@ export function createOutbox({ limits, post, wait, count, log }: OutboxOptions):
   const waiting = () => events.length() + refused.length();
 
   return {
-    async add(event) {
+    /** Adds the event. Resolves once there is room for it. */
+    async add(event: object): Promise<void> {
       const body = JSON.stringify(event);
       while (events.isFullFor(body)) await new Promise<void>((resolve) => whenRoom.push(resolve));
       events.add({ body });
       void sendAll();
     },
+    /** The number of events that the sink has not taken. */
     waiting,
   };
 }

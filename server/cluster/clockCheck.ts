@@ -22,28 +22,18 @@ interface ClockCheckOptions {
   metrics: Pick<ServedMetrics, 'clockAhead'>;
 }
 
-interface ClockCheck {
-  /** Compares the clocks now. An API server that does not answer changes nothing. */
-  check(): Promise<void>;
-  /** Why the clock can't be used; undefined if it can. */
-  problem(): string | undefined;
-  /** The time. @throws ClockError if the clock can't be used */
-  time(): EpochMs;
-  /** Calls `check` in intervals until the process ends. */
-  repeat(): void;
-}
-
 class ClockError extends Error {
   // Not 503: the API server quotes the text of a 500 in the error of the write, but not that of a 503.
   readonly status = 500;
 }
 
-export function createClockCheck({ transport, now, monotonic, log, metrics }: ClockCheckOptions): ClockCheck {
+export function createClockCheck({ transport, now, monotonic, log, metrics }: ClockCheckOptions) {
   const offset = () => now() - monotonic();
   // Until the first answer of an API server this clock counts as right.
   let checked = { difference: 0, offset: offset() };
   let wasWrong = false;
 
+  /** Compares the clocks now. An API server that does not answer changes nothing. */
   const check = async () => {
     const sent = { at: now(), offset: offset() };
     const dated = (at: EpochMs) => {
@@ -61,15 +51,20 @@ export function createClockCheck({ transport, now, monotonic, log, metrics }: Cl
 
   // Includes the time by which the clock was set since the check: otherwise Gates would open too early until the next.
   const difference = () => checked.difference + offset() - checked.offset;
+  /** Why the clock can't be used; undefined if it can. */
   const problem = () => problemOf(difference());
 
-  const time = () => {
+  /** The time. @throws ClockError if the clock can't be used */
+  const time = (): EpochMs => {
     const found = problem();
     if (found) throw new ClockError(found);
     return now();
   };
 
-  return { check, problem, time, repeat: () => void setInterval(check, CHECK_MS).unref() };
+  /** Calls `check` in intervals until the process ends. */
+  const repeat = () => void setInterval(check, CHECK_MS).unref();
+
+  return { check, problem, time, repeat };
 }
 
 /** Milliseconds by which this clock is ahead; negative if it is behind. The API server has answered in between. */
