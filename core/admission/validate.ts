@@ -49,7 +49,7 @@ export function verifyWrite(write: FluxWrite): Denial | undefined {
 function verifySuspended(object: FluxObject): Denial | undefined {
   const state = readState(object)?.is;
   // With a bypass, a user may let the object run before its source has fetched the version.
-  const mustBeSuspended = state === 'closed' || (awaitsArtifact(object) && state !== 'bypassed');
+  const mustBeSuspended = state === 'closed' || state === 'opening' || (awaitsArtifact(object) && state !== 'bypassed');
   if (!mustBeSuspended || object.spec?.suspend === true) return undefined;
   return { reason: 'overwritten', text: `${changedText(object, 'spec.suspend')}.`, todo: { text: exclude('object') } };
 }

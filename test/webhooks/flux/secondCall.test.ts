@@ -155,6 +155,23 @@ describe('the validating webhook', () => {
     );
   });
 
+  it.each(['opened', 'closed'] as const)(
+    'refuses the resumption of an object that waits for its applier: %s',
+    (state) => {
+      const annotations = { [REQUIRED_GATES]: 'a', 'gate.fluxcd.io/state': 'opening: 2026-03-01T11:59:00Z' };
+      const waits = kustomization({
+        annotations: { ...annotations, 'gate.fluxcd.io/suspended': 'unset' },
+        labels: { 'kustomize.toolkit.fluxcd.io/name': 'apps' },
+        spec: { suspend: true },
+      });
+      const object = CHANGES['not suspended']!(waits);
+      expect(isSent(object, waits)).toBe(true);
+      const context = contextOf({ state, versions: ['1.0.0'] });
+      const denial = verifyWrite(asRead({ object, old: waits, context, user: 'u' }));
+      expect(denial?.text).toMatch(/another mutating webhook changed spec.suspend/);
+    },
+  );
+
   const open: Context = { state: 'opened', versions: ['1.0.0'] };
   const closed: Context = { ...open, state: 'closed' };
   const app = kustomization({
