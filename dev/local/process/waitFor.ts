@@ -29,14 +29,19 @@ export async function waitFor<T>(
   }
 }
 
-/** Throws as soon as `probe` returns something falsy or throws; resolves after `forMs`. For what must not happen. */
+/**
+ * Throws as soon as `probe` returns something falsy or throws; resolves after `forMs`, with a last look then. For what
+ * must not happen.
+ */
 export async function staysTrue(probe: () => Promise<unknown> | unknown, what: string, forMs: number): Promise<void> {
   const deadline = performance.now() + forMs;
-  do {
+  for (;;) {
+    const left = deadline - performance.now();
     const seen = await probe();
     if (!seen) throw new Error(`Did not last: ${what}. Last: ${show(seen)}`);
-    await wait(pauseFor(forMs));
-  } while (performance.now() < deadline);
+    if (left <= 0) return;
+    await wait(Math.min(left, forMs / 4, 250));
+  }
 }
 
 function show(value: unknown): string {

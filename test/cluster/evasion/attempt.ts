@@ -5,7 +5,7 @@ import type { User } from '../../../dev/actors/user.ts';
 import type { ObjectRef } from '../../../dev/client/resources.ts';
 import { mergePatched } from '../../../dev/sim/apiServer/requests.ts';
 import { type Answer, type AnyObject, ApiError, type ClusterView, ref } from '../support/cluster.ts';
-import { GATES, GOVERNED, timestamp } from '../support/gates.ts';
+import { timestamp } from '../support/gates.ts';
 import type { GatedNamespace } from './gatedNamespace.ts';
 
 export type Identity = 'developer' | 'sre' | 'admin' | 'flux' | 'metacontroller' | 'hooks';
@@ -167,19 +167,4 @@ function manifestOf({ on }: Step, { ns, manifests }: GatedNamespace): AnyObject 
   if (on !== 'copy') return structuredClone(manifest);
   const { finalizers: _, ...metadata } = manifest.metadata;
   return { ...structuredClone(manifest), metadata: { ...metadata, name: 'copy' } };
-}
-
-/** Flux objects of the namespace that run although a closed Gate must hold them. */
-export async function running(gated: GatedNamespace, admin: User): Promise<string[]> {
-  const lists = await Promise.all(
-    GOVERNED.map(async ({ apiVersion, kind }) =>
-      (await admin.list(apiVersion, kind, gated.ns)).map((object) => ({ ...object, kind })),
-    ),
-  );
-  return lists
-    .flat()
-    .filter(({ metadata }) => metadata.annotations?.[GATES]?.includes('freeze') || metadata.labels?.ring === 'frozen')
-    .filter(({ spec }) => spec.suspend !== true)
-    .map(({ kind, metadata }) => `${kind} ${metadata.name}`)
-    .sort();
 }

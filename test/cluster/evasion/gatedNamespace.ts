@@ -9,7 +9,17 @@ import {
   type User,
   waitFor,
 } from '../support/cluster.ts';
-import { GATES, gated, isFree, isHeld, requestGate, SELECTED_BY, STATE, SUSPENDED } from '../support/gates.ts';
+import {
+  GATES,
+  GOVERNED,
+  gated,
+  isFree,
+  isHeld,
+  requestGate,
+  SELECTED_BY,
+  STATE,
+  SUSPENDED,
+} from '../support/gates.ts';
 import { conditionOf, history, variablesArrive } from '../support/versions.ts';
 
 const DEPLOYED = 'rollout.kuberik.com/deployed';
@@ -21,8 +31,8 @@ export interface GatedNamespace {
   ns: string;
   /** The manifests as written, by the name that attempts.yaml uses. */
   manifests: Record<string, AnyObject>;
-  /** Everything that a closed Gate protects, as plain data. */
-  protectedState(): Promise<object>;
+  /** Everything that a closed Gate protects, as plain data, and what runs although one must hold it. */
+  state(): Promise<{ running: unknown[] }>;
 }
 
 /**
@@ -72,17 +82,30 @@ export async function newGatedNamespace(
     return states.every((state, i) => conditionOf(state, 'Opened')?.status === expectedStatus(gates[i]!));
   }, 'each Gate to say what it is');
 
-  const protectedState = async () => ({
-    objects: Object.fromEntries(
-      await Promise.all(held.map(async (object) => [object.metadata.name, stateOf(await admin.find(object as never))])),
-    ),
-    rollouts: await Promise.all(['rollout', 'chosen'].map((name) => rolloutState(name, ns, admin))),
-    gates: await Promise.all(
-      ['freeze', 'ring', 'choosing'].map(async (name) => gateState(await admin.find(ref('gate', ns, name)))),
-    ),
-  });
-  return { ns, manifests, protectedState };
+  const rollouts = ['rollout', 'chosen'].filter((name) => parts.includes(name));
+  const state = async () => {
+    const [lists, ...others] = await Promise.all([
+      Promise.all(KINDS.map(({ apiVersion, kind }) => admin.list(apiVersion, kind, ns))),
+      Promise.all(rollouts.map((name) => rolloutState(name, ns, admin))),
+      Promise.all(gates.map(async (name) => gateState(await admin.find(ref('gate', ns, name))))),
+    ]);
+    const live = new Map(lists.flat().map((object) => [object.metadata.name, object]));
+    return {
+      running: [...live.values()].filter(isRunning).map(({ metadata }) => metadata.name),
+      objects: Object.fromEntries(held.map(({ metadata: { name } }) => [name, stateOf(live.get(name))])),
+      rollouts: others[0],
+      gates: others[1],
+    };
+  };
+  return { ns, manifests, state };
 }
+
+/** The kinds of Flux objects that the attempts write. */
+const KINDS = GOVERNED.filter(({ kind }) => ['Kustomization', 'HelmRelease', 'GitRepository'].includes(kind));
+
+/** Whether it runs although a closed Gate must hold it. */
+const isRunning = ({ metadata, spec }: AnyObject) =>
+  (metadata.annotations?.[GATES]?.includes('freeze') || metadata.labels?.ring === 'frozen') && spec.suspend !== true;
 
 const memoryOf = ({ spec }: AnyObject) => (spec.suspend === undefined ? 'unset' : String(spec.suspend));
 
