@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { kustomization, rollout, waitFor } from '../cluster/support/cluster.ts';
 import { history, substitutes, variablesArrive } from '../cluster/support/versions.ts';
 import { objectOf } from '../support/objects.ts';
-import { cluster, kill, restartHooks, view } from './cluster.ts';
+import { cluster, kill, startHooks, view } from './cluster.ts';
 
 async function newApp(): Promise<string> {
   const ns = await view.newNamespace();
@@ -34,7 +34,7 @@ export function crashes(): void {
       }),
       'an object with a managed field takes no edit while the webhook is down',
     ).rejects.toMatchObject({ code: 500 });
-    await cluster.startHooks();
+    await startHooks();
     await variablesArrive(view.admin, ns, 'app', { APP_VERSION: '1.1.0' });
     await expectOneDeploymentEach(ns, ['1.0.0', '1.1.0']);
   });
@@ -54,7 +54,10 @@ export function crashes(): void {
     {
       scenario: 'a stream of releases survives deaths of the hook server in its midst',
       laterMs: 16,
-      die: restartHooks,
+      die: async () => {
+        await kill('hooks');
+        await startHooks();
+      },
       hasCome: (ns: string, tag: string) => variablesArrive(view.admin, ns, 'app', { APP_VERSION: tag }),
     },
   ])('$scenario', async ({ laterMs, die, hasCome }) => {

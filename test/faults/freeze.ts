@@ -2,7 +2,7 @@
 import { beforeAll, describe, it } from 'vitest';
 import { type Fleet, fleet } from '../../dev/bench/fleets/gated.ts';
 import { staysTrue, waitFor } from '../cluster/support/cluster.ts';
-import { cluster, kill, view } from './cluster.ts';
+import { cluster, kill, startHooks, view } from './cluster.ts';
 
 /** A small number for CI; `FREEZE_OBJECTS=300` for more. */
 const COUNT = Number(process.env.FREEZE_OBJECTS ?? 30);
@@ -39,7 +39,7 @@ export function freeze(): void {
         await all.request(action);
         await some(what);
         for (const victim of ['hooks', 'driver'] as const) await kill(victim);
-        await cluster.startHooks();
+        await startHooks();
         await cluster.startDriver();
         await everyOne(what);
       }

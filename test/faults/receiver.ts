@@ -12,7 +12,7 @@ import { createStrictly, exampleObjects } from '../cluster/support/examples.ts';
 import { conditionText, gated, isFree, isHeld, requestGate } from '../cluster/support/gates.ts';
 import { nextSecond } from '../cluster/support/rolloutScenario.ts';
 import { ask as get } from '../server/program.ts';
-import { inputsPort, issuer, receiverPort, restartHooks, view } from './cluster.ts';
+import { cluster, inputsPort, issuer, kill, receiverPort, view } from './cluster.ts';
 
 const TOKEN = 's3cret';
 const BY_TOKEN = 'release-by-id-token';
@@ -190,7 +190,8 @@ export function receiver(): void {
       await post(byToken.path, callByToken),
     ];
     expect(await again()).toEqual([400, 400, 400]);
-    await restartHooks();
+    await kill('hooks');
+    await cluster.startHooks();
     expect(await again()).toEqual([400, 400, 400]);
     const stranger = await withToken(byToken.path, 'open', { repository: 'stranger/app' });
     expect(await post(byToken.path, stranger)).toBe(400);
