@@ -11,12 +11,14 @@ import {
   adoptWrites,
   bindWrite,
   imagesOf,
+  newObjects,
   notStartedText,
 } from '../client/actions/writes/adoption.ts';
 import type { WriteRequest } from '../client/actions/writes/plannedWrite.ts';
 import { Problem } from '../client/problem.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { type KubeClient, unlessRefused } from './kube/kubeClient.ts';
+import { additionLines, annotationLines, type DiffStyle } from './kube/objectText.ts';
 import { unreadableReviewer } from './read/accessReviews.ts';
 import { listInAnyVersion } from './read/namedObjects.ts';
 
@@ -76,4 +78,13 @@ export async function readAdoptionContext(client: KubeClient, object: FluxObject
   const kustomization = applyingKustomization(object, kustomizations);
   const applier = kustomization && { kustomization, unreadable: await unreadableReviewer(client)(kustomization) };
   return { policies, images: imagesOf(repositories), rollouts, health: { applier, healthChecks } };
+}
+
+/** The lines of the diff that an adoption makes. */
+export async function adoptionDiff(object: FluxObject, adoption: Adoption, style?: DiffStyle): Promise<string[]> {
+  const parts = [
+    ...newObjects(adoption).map((each) => additionLines(each, style)),
+    annotationLines(object, adoption.annotations, style),
+  ];
+  return (await Promise.all(parts)).flat();
 }

@@ -3,7 +3,7 @@ import type { FluxObject, ImagePolicy, ImageRepository } from '../api/flux.ts';
 import { KINDS, type KindName, resourceOf } from '../api/kinds.ts';
 import type { AnyObject } from '../api/kubernetes.ts';
 import type { Rollout } from '../api/types.ts';
-import { type Adoption, adopt, adoptCommandOf, adoptWrites, newObjects } from '../client/actions/writes/adoption.ts';
+import { type Adoption, adopt, adoptCommandOf, adoptWrites } from '../client/actions/writes/adoption.ts';
 import { kubectlOf, type WriteRequest } from '../client/actions/writes/plannedWrite.ts';
 import {
   type AdoptList,
@@ -16,9 +16,8 @@ import type { Answer, Rights } from '../client/board/pageMessages.ts';
 import type { Right } from '../client/explain/application.ts';
 import { Problem } from '../client/problem.ts';
 import { isApiError, type KubeClient } from '../connection/kube/kubeClient.ts';
-import { additionLines, annotationLines, PLAIN_STYLE } from '../connection/kube/objectText.ts';
 import { makeWrite, type Sent } from '../connection/kube/sent.ts';
-import { makeAdoption, readAdoptionContext } from '../connection/makeAdoption.ts';
+import { adoptionDiff, makeAdoption, readAdoptionContext } from '../connection/makeAdoption.ts';
 import { listInAnyVersion } from '../connection/read/namedObjects.ts';
 import { pluralOf } from '../core/text/count.ts';
 import { failedAnswer } from './handlers.ts';
@@ -113,11 +112,7 @@ async function planOf(object: FluxObject, adoption: Adoption, { choices }: Adopt
 }
 
 async function diffOf(object: FluxObject, adoption: Adoption): Promise<string> {
-  const parts = [
-    ...newObjects(adoption).map((each) => additionLines(each, PLAIN_STYLE)),
-    annotationLines(object, adoption.annotations, PLAIN_STYLE),
-  ];
-  return (await Promise.all(parts)).flat().join('\n');
+  return (await adoptionDiff(object, adoption)).join('\n');
 }
 
 /** The right for a write. A right to create has no name. */

@@ -5,18 +5,12 @@ import { DEFAULT_BAKE } from '../../client/actions/writes/adoptedBake.ts';
 import { type Adoption, adopt, boundObject, newObjects } from '../../client/actions/writes/adoption.ts';
 import { EXIT, Problem } from '../../client/problem.ts';
 import type { Cluster } from '../../connection/kube/cluster.ts';
-import {
-  additionLines,
-  annotationLines,
-  fileNameOf,
-  structuredText,
-  yamlText,
-} from '../../connection/kube/objectText.ts';
-import { makeAdoption, readAdoptionContext } from '../../connection/makeAdoption.ts';
+import { fileNameOf, structuredText, yamlText } from '../../connection/kube/objectText.ts';
+import { adoptionDiff, makeAdoption, readAdoptionContext } from '../../connection/makeAdoption.ts';
 import { readTarget } from '../../connection/read/namedObjects.ts';
 import { isObjectName } from '../../core/kube/names.ts';
 import { withCommands, withFullStop } from '../../core/text/commands.ts';
-import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
+import type { CommandDefinition, Context } from '../command/command.ts';
 import { DRY_RUN, outputOption, SHOW_KUBECTL, YES } from '../command/options.ts';
 import { forSameCluster } from '../command/sameCluster.ts';
 import { wrapText } from '../terminal/columns.ts';
@@ -81,8 +75,10 @@ The command finds the version in spec.postBuild.substitute or spec.ref.tag, and 
     const noBake = options.bake === false || undefined;
     const adoption = adopt(object, related, { policy, variable, rollout, runs, bakeTime, deployTimeout, noBake });
     if (options.out) await writeFiles(context, object, adoption, options.out);
-    else if (options.apply) await apply(context, invocation, cluster, { object, adoption });
-    else await showPlan(context, object, adoption, options.output);
+    else if (options.apply) {
+      const how = { isDryRun: options.dryRun === 'server', signal: context.signal };
+      await makeAdoption(cluster.client, { object, adoption }, (plan) => make(context, invocation, plan), how);
+    } else await showPlan(context, object, adoption, options.output);
     const { terminal } = context;
     for (const { text, commands } of adoption.notes) {
       for (const line of wrapText(`Note: ${withFullStop(text)}`, terminal.columns())) terminal.note(line);
@@ -122,12 +118,7 @@ async function showPlan(
   const all = [...newObjects(adoption), boundObject(object, adoption)];
   if (format === 'json') return terminal.printText(await structuredText(all, 'json'));
   if (format === 'yaml') return terminal.printText((await Promise.all(all.map(yamlText))).join('\n---\n'));
-  const style = styleOf(context);
-  const parts = await Promise.all([
-    ...newObjects(adoption).map((each) => additionLines(each, style)),
-    annotationLines(object, adoption.annotations, style),
-  ]);
-  for (const line of parts.flat()) terminal.print(line);
+  for (const line of await adoptionDiff(object, adoption, styleOf(context))) terminal.print(line);
   terminal.note('Nothing was changed. --apply makes the writes; --out DIR writes manifests for Git.');
 }
 
@@ -157,17 +148,4 @@ async function writeFiles(
     }
     terminal.print(file);
   }
-}
-
-function apply(
-  context: Context,
-  invocation: Invocation,
-  { client }: Cluster,
-  of: Parameters<typeof makeAdoption>[1],
-): Promise<void> {
-  const isDryRun = invocation.options.dryRun === 'server';
-  return makeAdoption(client, of, (plan) => make(context, invocation, plan), {
-    isDryRun,
-    signal: context.signal,
-  });
 }

@@ -21,15 +21,15 @@ export async function yamlText(value: unknown): Promise<string> {
 }
 
 /** The style of headers and added lines in a diff. */
-interface DiffStyle {
+export interface DiffStyle {
   tone(tone: 'good', text: string): string;
   strong(text: string): string;
 }
 
-export const PLAIN_STYLE: DiffStyle = { tone: (_, text) => text, strong: (text) => text };
+const PLAIN_STYLE: DiffStyle = { tone: (_, text) => text, strong: (text) => text };
 
 /** The diff of a new object: every line is added. */
-export async function additionLines(object: AnyObject, style: DiffStyle): Promise<string[]> {
+export async function additionLines(object: AnyObject, style = PLAIN_STYLE): Promise<string[]> {
   const path = fileNameOf(object);
   const body = (await yamlText(object)).split('\n').map((line) => style.tone('good', `+${line}`));
   return [style.strong('--- /dev/null'), style.strong(`+++ ${path}`), ...body];
@@ -39,7 +39,7 @@ export async function additionLines(object: AnyObject, style: DiffStyle): Promis
 export async function annotationLines(
   object: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>,
   annotations: Readonly<Record<string, string>>,
-  style: DiffStyle,
+  style = PLAIN_STYLE,
 ): Promise<string[]> {
   const path = fileNameOf(object);
   const before = object.metadata.annotations ?? {};
