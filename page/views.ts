@@ -44,21 +44,14 @@ const MAX_WAITING = 50;
 /** The time for which views of one kind are computed before other work gets a turn: one long calendar takes 0.1 s. */
 const TURN_MS = 50;
 
+/** A map for each view. */
+const perView = () => ({ rows: new Map(), gates: new Map(), schedules: new Map(), budgets: new Map() });
+
 export class Views {
   readonly objects = new WatchedObjects();
-  readonly #views: { [Name in ViewName]: Map<string, View<Name>> } = {
-    rows: new Map(),
-    gates: new Map(),
-    schedules: new Map(),
-    budgets: new Map(),
-  };
+  readonly #views: { [Name in ViewName]: Map<string, View<Name>> } = perView();
   /** The ids of stale views, with the kinds of their objects. */
-  readonly #stale: Record<ViewName, Map<string, WatchedKind>> = {
-    rows: new Map(),
-    gates: new Map(),
-    schedules: new Map(),
-    budgets: new Map(),
-  };
+  readonly #stale: Record<ViewName, Map<string, WatchedKind>> = perView();
   /** The Rollouts that depend on each Gate or upstream Rollout, by its kind and id. */
   readonly #readers = new Map<string, Set<string>>();
   /** The keys in `#readers` that have the Rollout, by its id. */
