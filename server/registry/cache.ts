@@ -12,7 +12,7 @@ import { createQueue } from '../queue.ts';
 import { RegistryError } from './error.ts';
 import { fetchManifest, type Manifest } from './fetchManifest.ts';
 import { isSha256Digest } from './image.ts';
-import { createImageRepositories, type ManifestTarget, manifestTargetOf } from './manifestTarget.ts';
+import { createImageRepositories, manifestTargetOf } from './manifestTarget.ts';
 import { releaseMetadataOf } from './releaseMetadata.ts';
 import type { RegistrySockets } from './sockets.ts';
 
@@ -100,7 +100,9 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
     const known = byDigest.get(`${name}@${reference}`);
     if (known) return known;
     try {
-      const { digest, content } = await fetchOnce(`${name}@${reference}`, () => fetchFrom(target, reference));
+      const { digest, content } = await fetchOnce(`${name}@${reference}`, () =>
+        fetchManifest({ ...target, reference, sockets, timeoutMs }),
+      );
       const metadata = releaseMetadataOf(content);
       byDigest.set(`${name}@${digest}`, metadata);
       return metadata;
@@ -110,11 +112,6 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
       const { failure, transient } = error instanceof RegistryError ? error : new RegistryError('', 'Unavailable');
       throw new RegistryError(`${error.message}; ${target.problem}`, failure, { transient });
     }
-  }
-
-  function fetchFrom({ image, insecure, credentials, trust }: ManifestTarget, reference: string): Promise<Manifest> {
-    const secrets = { ...(credentials && { credentials }), ...(trust && { trust }) };
-    return fetchManifest({ image, reference, insecure, sockets, timeoutMs, ...secrets });
   }
 
   function keyOf({ policy, repository, tag, digest, image, namespace }: ReleaseLookup): string {
