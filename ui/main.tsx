@@ -15,7 +15,7 @@ function App() {
         <CurrentPage />
       </main>
       <Help />
-      <div class="announced" aria-live="polite">
+      <div class="hidden" aria-live="polite">
         {announcement}
       </div>
     </>

@@ -59,7 +59,7 @@ function Edges({ picture: { width, height, edges } }: { picture: Placed }) {
         const curve = `M${begin.x} ${begin.y}C${middle} ${begin.y} ${middle} ${end.y} ${end.x} ${end.y}`;
         const head = `M${end.x - 6} ${end.y - 4}L${end.x} ${end.y}L${end.x - 6} ${end.y + 4}`;
         return (
-          <g key={`${from} ${to}`} class={`graph-edge tone-${tone}`}>
+          <g key={`${from} ${to}`} class={tone ? `graph-edge tone-${tone}` : 'graph-edge'}>
             <path class="graph-line" d={curve} />
             <path d={head} />
             {isCopy && (
