@@ -113,12 +113,11 @@ export function managedFieldFindings(
     });
   });
   const blocked = fields.filter(({ isOfGit, isIgnored }) => isOfGit && isIgnored);
-  const blockedText = (name: string, applier: string | undefined) =>
-    `${name} gets its version from Git (spec.writeBack), but spec.ignore of Kustomization ${applier} keeps the old one`;
   return [
-    ...blocked.map(({ name, applier }) =>
-      problem(blockedText(name, applier), 'remove the path of the version from spec.ignore'),
-    ),
+    ...blocked.map(({ name, applier }) => {
+      const text = `${name} gets its version from Git (spec.writeBack), but spec.ignore of Kustomization ${applier} keeps the old one`;
+      return problem(text, 'remove the path of the version from spec.ignore');
+    }),
     ...resetFinding(fields.filter(({ isOfGit }) => !isOfGit)),
   ];
 }

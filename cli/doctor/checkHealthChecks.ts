@@ -44,12 +44,10 @@ async function inventoryChecks(
     if (!unreadable) return [notChecked("you aren't allowed to review what the hook server may read")];
     for (const resource of unreadable) names.set(resource, [...(names.get(resource) ?? []), refKey(identityOf(check))]);
   }
-  return [...names].map(([resource, affected]) => unreadableFinding(resource, affected));
-}
-
-function unreadableFinding(resource: string, checks: readonly string[]): Found {
-  const what = `The hook server isn't allowed to read ${resource}, so these HealthChecks are never Healthy`;
-  return problem(`${what}: ${firstFew(checks)}`, UNREADABLE_FIX);
+  return [...names].map(([resource, affected]) => {
+    const what = `The hook server isn't allowed to read ${resource}, so these HealthChecks are never Healthy`;
+    return problem(`${what}: ${firstFew(affected)}`, UNREADABLE_FIX);
+  });
 }
 
 async function metricChecks(checks: readonly HealthCheck[], { list }: Reads): Promise<Found[]> {

@@ -18,7 +18,7 @@ import { checkOf, type Found, findingsOrFine, problem } from './finding.ts';
 export const checkReferences = checkOf('References', async ({ client, list, kind, unread }) => {
   const flux = async <T extends AnyObject>(name: 'ImagePolicy' | 'Kustomization') => {
     const apiVersion = await servedVersion(client, name);
-    return apiVersion && list<T>({ apiVersion, resource: KINDS[name].resource });
+    return apiVersion ? list<T>({ apiVersion, resource: KINDS[name].resource }) : undefined;
   };
   const [rollouts, rolloutGates, bindings, gates, policies, checks] = await Promise.all([
     kind<Rollout>('Rollout'),
@@ -37,15 +37,7 @@ export const checkReferences = checkOf('References', async ({ client, list, kind
     ? await Promise.all([kind<Rollout>('Rollout', { namespace: undefined }), list<KubeObject>(NAMESPACES)])
     : [];
   const found = [
-    ...absentFindings({
-      rollouts,
-      rolloutGates,
-      bindings,
-      gates,
-      policies: policies || undefined,
-      checks,
-      kustomizations: kustomizations || undefined,
-    }),
+    ...absentFindings({ rollouts, rolloutGates, bindings, gates, policies, checks, kustomizations }),
     ...upstreamFindings(rollouts ?? [], upstreams, namespaces),
   ];
   return unread.size > 0 ? found : findingsOrFine(found, 'every referenced object exists');
