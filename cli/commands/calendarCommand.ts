@@ -65,13 +65,7 @@ For a namespace it shows the Gates and schedules of that namespace, and Gates of
   },
 };
 
-interface Plans {
-  gates: Gate[];
-  schedules: (RolloutSchedule | ClusterRolloutSchedule)[];
-  unread: string[];
-}
-
-async function readPlans({ client, namespace }: Cluster, everywhere: boolean): Promise<Plans> {
+async function readPlans({ client, namespace }: Cluster, everywhere: boolean) {
   const { unread, list } = optionalReader(client);
   const [gates, schedules, ofCluster] = await Promise.all([
     list<Gate>('Gate', undefined),

@@ -81,13 +81,10 @@ function readAssets(): Assets {
 
 const REVIEW = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
 
-interface Reviewed {
-  status?: { userInfo?: { username?: string } };
-}
-
 /** The authenticated user, by SelfSubjectReview; undefined if the API server is too old or does not answer. */
 export async function whoAmI(client: KubeClient): Promise<string | undefined> {
   const to = { apiVersion: REVIEW.apiVersion, resource: 'selfsubjectreviews' };
-  const answer = await client.create<Reviewed>(to, REVIEW).catch(() => undefined);
+  type Review = { status?: { userInfo?: { username?: string } } };
+  const answer = await client.create<Review>(to, REVIEW).catch(() => undefined);
   return answer?.object.status?.userInfo?.username;
 }
