@@ -57,13 +57,7 @@ export function createPageApp(options: AppOptions): RequestListener {
     ...(origin.startsWith('https:') && { 'strict-transport-security': 'max-age=31536000' }),
   };
   const hosts = [new URL(origin).host];
-  const limits: Limits = {
-    reader: createRateLimit({ ...LIMITS.reader, now }),
-    allReaders: createRateLimit({ ...LIMITS.allReaders, now }),
-    signIns: createRateLimit({ ...LIMITS.signIns, now }),
-    finishedSignIns: createRateLimit({ ...LIMITS.signIns, now }),
-    atOnce: new Map(),
-  };
+  const limits = createLimits(now);
   return (request, response) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     if (request.url === '/healthz') return answerText(response, 200, 'ok');
@@ -79,16 +73,16 @@ export function createPageApp(options: AppOptions): RequestListener {
   };
 }
 
-interface Limits {
-  reader(key: string): boolean;
-  allReaders(key: string): boolean;
-  signIns(key: string): boolean;
-  finishedSignIns(key: string): boolean;
+const createLimits = (now: () => number) => ({
+  reader: createRateLimit({ ...LIMITS.reader, now }),
+  allReaders: createRateLimit({ ...LIMITS.allReaders, now }),
+  signIns: createRateLimit({ ...LIMITS.signIns, now }),
+  finishedSignIns: createRateLimit({ ...LIMITS.signIns, now }),
   /** Requests that are being answered, by user. */
-  atOnce: Map<string, number>;
-}
+  atOnce: new Map<string, number>(),
+});
 
-type AnswerOptions = AppOptions & { limits: Limits };
+type AnswerOptions = AppOptions & { limits: ReturnType<typeof createLimits> };
 
 async function answer(request: IncomingMessage, response: ServerResponse, options: AnswerOptions): Promise<void> {
   const { method, assets } = options;
