@@ -12,7 +12,7 @@ import { NoneOf } from '../parts/NoneOf.tsx';
 import { Search } from '../parts/Search.tsx';
 import { UnreadNote } from '../parts/UnreadNote.tsx';
 import { type ListItem, VirtualList } from '../parts/VirtualList.tsx';
-import { groupings, groupNameOf, namespaces, shownRows, stateCounts, total } from '../state/board.ts';
+import { groupings, groupNameOf, namespaces, rowsByState, shownRows, total } from '../state/board.ts';
 import { clusters } from '../state/cluster.ts';
 import { onKeys } from '../state/keys.ts';
 import { linkTo, query, setQuery } from '../state/route.ts';
@@ -68,8 +68,8 @@ function Toolbar() {
         <fieldset class="chips">
           <legend class="hidden">State</legend>
           <Chip state="" count={total.value} text="All" />
-          {STATE_ORDER.filter((each) => stateCounts.value.has(each) || each === state).map((each) => (
-            <Chip key={each} state={each} count={stateCounts.value.get(each) ?? 0} text={STATES[each].text} />
+          {STATE_ORDER.filter((each) => rowsByState.value.has(each) || each === state).map((each) => (
+            <Chip key={each} state={each} count={rowsByState.value.get(each)?.length ?? 0} text={STATES[each].text} />
           ))}
         </fieldset>
         <a class="adopt-link" href={linkTo.adopt}>
@@ -101,7 +101,8 @@ function Rows() {
   const { group = '' } = query.value;
   const found = shownRows.value;
   const items = useMemo(() => itemsOf(found, group, height.value), [found, group, height.value]);
-  const focused = cursor.value < 0 ? undefined : items.findIndex(({ key }) => key === keyAt(found, cursor.value));
+  const chosen = found[cursor.value];
+  const focused = chosen && items.findIndex(({ key }) => key === rowKey(chosen));
   if (found.length === 0) return <NoRows />;
   return (
     <>
@@ -111,37 +112,22 @@ function Rows() {
   );
 }
 
-function keyAt(found: readonly Row[], index: number): string | undefined {
-  const row = found[index];
-  return row && rowKey(row);
-}
-
 function itemsOf(found: readonly Row[], group: string, rowHeight: number): ListItem[] {
-  const items: ListItem[] = [];
-  const sizes = new Map<string, number>();
-  if (group) for (const row of found) sizes.set(groupNameOf(row, group), (sizes.get(groupNameOf(row, group)) ?? 0) + 1);
-  let current: string | undefined;
-  found.forEach((row, index) => {
-    const own = groupNameOf(row, group);
-    if (group && own !== current) {
-      current = own;
-      items.push({
-        key: `group ${own}`,
-        height: HEADING,
-        render: () => (
-          <h2 class="group-title">
-            {own} <span>{sizes.get(own)}</span>
-          </h2>
-        ),
-      });
-    }
-    items.push({
-      key: rowKey(row),
-      height: rowHeight,
-      render: () => <BoardRow row={row} isFocused={() => cursor.value === index} isNarrow={isNarrow.value} />,
-    });
+  const rowItems = found.map((row, index) => ({
+    key: rowKey(row),
+    height: rowHeight,
+    render: () => <BoardRow row={row} isFocused={() => cursor.value === index} isNarrow={isNarrow.value} />,
+  }));
+  if (!group) return rowItems;
+  const groups = Map.groupBy(rowItems, (_, index) => groupNameOf(found[index]!, group));
+  return [...groups].flatMap(([name, own]) => {
+    const render = () => (
+      <h2 class="group-title">
+        {name} <span>{own.length}</span>
+      </h2>
+    );
+    return [{ key: `group ${name}`, height: HEADING, render }, ...own];
   });
-  return items;
 }
 
 function NoRows() {

@@ -33,11 +33,7 @@ function hasWord(row: Row, word: string): boolean {
   );
 }
 
-export const stateCounts = computed(() => {
-  const found = new Map<string, number>();
-  for (const { state } of searchedRows.value) found.set(state, (found.get(state) ?? 0) + 1);
-  return found;
-});
+export const rowsByState = computed(() => Map.groupBy(searchedRows.value, ({ state }) => state));
 
 export const total = computed(() => searchedRows.value.length);
 
