@@ -26,11 +26,14 @@ import type { RefRules } from '../gate/gateRefs.ts';
 import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
 import { without } from '../kube/names.ts';
+import { isSystemDeleter } from '../kube/users.ts';
+import { isApplyBy, writersOf } from '../kube/writers.ts';
 import { deploymentOf, isSetByGit } from '../managedField/deployment.ts';
 import { managedFieldsOf, readManagedField, writeManagedFields } from '../managedField/managedFields.ts';
 import { type FieldDenial, type ManagedFieldInputs, setManagedFields } from '../managedField/setManagedFields.ts';
 import { bypassText, type Denial, managedFieldTodo, revertWarning, subjectOf } from '../objectGates/gateTexts.ts';
 import {
+  escapesSelection,
   evaluateObjectGates,
   foreignGates,
   foreignText,
@@ -40,7 +43,8 @@ import {
 import { currentState, isSuspendedByUs, readState } from '../objectGates/objectState.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
-import { decideBehindClosedGate } from './closedGateWrite.ts';
+import { type Change, FewPaths, governedChanges, labelChanges } from './governedChanges.ts';
+import { withStoredForm } from './storedForm.ts';
 import { writeWarnings } from './writeWarnings.ts';
 
 /** The cluster's state for one write, read once and before anything is decided. */
@@ -141,7 +145,7 @@ export function foreignGateDenial(
 export function decideWrite(write: FluxWrite): WriteOutcome {
   const { old, context, bypass } = write;
   const closed = bypass?.granted ? undefined : write.closed;
-  const content = old && closed ? revertOrDeny({ ...write, old, closed }) : manageFields(write);
+  const content = old && closed ? decideBehindClosedGate({ ...write, old, closed }) : manageFields(write);
   if (content.denial) return content;
 
   // From here on only spec.suspend and our annotations change.
@@ -182,36 +186,95 @@ export function holdsWrite(
   return closed !== undefined && currentState(old, heldBy) === 'closed';
 }
 
+// Behind a closed Gate (docs/reference/writes.md): an apply is reverted, any other change of what Gates govern denied.
+
+/** A write of an object that closed Gates hold. */
+type HeldWrite = FluxWrite & { old: FluxObject; closed: ClosedGates };
+
 /**
- * Reverts, denies or allows a write behind closed Gates: no governed field changes, except for a bypassing deployment.
+ * The stored object behind closed Gates, or the denial. No governed field changes, except for a bypassing deployment. A
+ * value that the write changes in form only keeps its stored form, so that neither spec nor generation changes.
  */
-function revertOrDeny(write: FluxWrite & { old: FluxObject; closed: ClosedGates }): WriteOutcome {
-  const { old, closed, bypass } = write;
+function decideBehindClosedGate(write: HeldWrite): WriteOutcome {
+  const { old, closed, context, fieldManager, user } = write;
   const begins = beginsHold(write);
-  const object = begins ? withStoredFields(write.object, old) : write.object;
-  const outcome = decideBehindClosedGate({ ...write, object, beginsHold: begins });
-  if (outcome.is === 'denied') {
-    const text = `${subjectOf(old)} cannot be changed (${outcome.paths})`;
-    const [field] = changedFields(object, old);
-    const todo = field
-      ? managedFieldTodo(old, field, readManagedField(object, field))
-      : { text: bypassText(bypass, 'write', closed) };
-    return { denial: { reason: 'gate_closed', text, closed, todo }, warnings: [] };
-  }
+  const sent = begins ? withStoredFields(write.object, old) : write.object;
+  const object = withStoredForm(sent, old);
+  const isApply = isApplyBy(fieldManager, object) || isApplyBy(fieldManager, old);
+  const escapes = escapesSelection(object, old, context);
+  const denied = new FewPaths();
+  let isReverted = false;
+  const visit = (change: Change) => {
+    if (isAlwaysFree(change, user, begins)) return;
+    if (isReappliedLater(change, write, isApply)) isReverted = true;
+    // A user may change labels by which no Gate selects the object.
+    else if (escapes || !isLabel(change)) denied.add(change.path);
+  };
+  const writers = writersOf(object, old);
+  governedChanges(object, old, visit, writers);
+  labelChanges(object, old, visit, writers);
+  if (denied.count > 0) return { denial: heldDenial(sent, write, denied.text), warnings: [] };
   const kept = [DEPLOYED, ARTIFACT, AWAITS_ARTIFACT].reduce(
     (result, key) => annotate(result, key, old.metadata.annotations?.[key]),
-    outcome.object,
+    isReverted ? withStoredContent(object, old) : object,
   );
   const stored = withBypassingFields(kept, write);
-  if (outcome.is !== 'reverted') return { object: stored, warnings: [] };
+  if (!isReverted) return { object: stored, warnings: [] };
   return { object: stored, warnings: [revertWarning(closed)], revertReason: 'gate_closed' };
+}
+
+/** The denial, with what to do. `paths`: the fields that the write would change. */
+function heldDenial(sent: FluxObject, { old, closed, bypass }: HeldWrite, paths: string): Denial {
+  const [field] = changedFields(sent, old);
+  const todo = field
+    ? managedFieldTodo(old, field, readManagedField(sent, field))
+    : { text: bypassText(bypass, 'write', closed) };
+  return { reason: 'gate_closed', text: `${subjectOf(old)} cannot be changed (${paths})`, closed, todo };
+}
+
+/**
+ * Whether a later apply repeats the change, so that it can be reverted without loss. A user's other changes are denied
+ * instead, so that the user notices.
+ *
+ * | writer | sets a value | removes a field, which then has no owner |
+ * |---|---|---|
+ * | a Git sync | if an apply owns the value | if the sync is an apply |
+ * | another one | if it repeats the literal of its last `kubectl apply` | never |
+ */
+function isReappliedLater({ value, writers }: Change, { isSync = false }: FluxWrite, isApply: boolean): boolean {
+  if (value === undefined) return isSync && isApply;
+  return isSync ? writers.applied(value) : writers.repeated(value);
+}
+
+/** Whether a closed Gate always allows the change. */
+function isAlwaysFree({ path, value }: Change, user: string, begins: boolean): boolean {
+  // The garbage collector removes owner references.
+  if (path[1] === 'ownerReferences' && isSystemDeleter(user)) return true;
+  if (begins && path[0] === 'spec') return true;
+  // A closed Gate suspends the object too. The user's suspension stays after the opening.
+  return path.length === 2 && path[0] === 'spec' && path[1] === 'suspend' && value === true;
+}
+
+function isLabel({ path }: Change): boolean {
+  return path[0] === 'metadata' && path[1] === 'labels';
+}
+
+/**
+ * The new object with everything that an apply writes as it was stored, including managedFields. An apply that drops a
+ * field also gives up its ownership: without that, a reverted removal would never be repeated (docs/facts.md, F3).
+ */
+function withStoredContent(object: FluxObject, { metadata: before, spec }: FluxObject): FluxObject {
+  const { labels: _l, annotations: _a, ownerReferences: _o, managedFields: _m, ...rest } = object.metadata;
+  const { labels, annotations, ownerReferences, managedFields } = before;
+  const stored = Object.entries({ labels, annotations, ownerReferences, managedFields }).filter(([, value]) => value);
+  return { ...object, metadata: { ...rest, ...Object.fromEntries(stored) }, ...(spec && { spec }) };
 }
 
 /**
  * Whether the write is a decorator's that suspends the object. Only another webhook can change the spec in it. Such a
  * change is stored, except in managed fields: after a denial the object would go on running.
  */
-function beginsHold({ old, context, isByDecorator }: FluxWrite & { old: FluxObject }): boolean {
+function beginsHold({ old, context, isByDecorator }: HeldWrite): boolean {
   if (!isByDecorator || isSuspendedByUs(old) || old.metadata.deletionTimestamp) return false;
   const { heldBy } = evaluateObjectGates(old, context);
   const isBypassed = currentState(old, heldBy) === 'bypassed';
@@ -237,7 +300,7 @@ function changedFields(object: FluxObject, old: FluxObject): ManagedField[] {
  * The held object with the managed fields of a deployment that bypasses the Gates. The fields stay if the write changes
  * their annotations or the source.
  */
-function withBypassingFields(kept: FluxObject, write: FluxWrite & { old: FluxObject }): FluxObject {
+function withBypassingFields(kept: FluxObject, write: HeldWrite): FluxObject {
   const { object, old, context } = write;
   // The object as it will be stored: a Gate that begins to select it in this very write counts too.
   const { heldBy } = evaluateObjectGates(kept, context);

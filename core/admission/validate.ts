@@ -28,8 +28,8 @@ import { awaitsArtifact, isSuspendedByUs, readState } from '../objectGates/objec
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { shortened } from '../text/oneLine.ts';
-import { FewPaths, governedChanges } from './closedGateWrite.ts';
 import type { FluxWrite } from './fluxWrite.ts';
+import { FewPaths, governedChanges } from './governedChanges.ts';
 
 /** The denial of a write that another webhook has changed; undefined if none has. */
 export function verifyWrite(write: FluxWrite): Denial | undefined {

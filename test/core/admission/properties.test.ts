@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { GATE_STATE, SUSPENDED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import { governedChanges } from '../../../core/admission/closedGateWrite.ts';
+import { governedChanges } from '../../../core/admission/governedChanges.ts';
 import { decide, gate, gatesByName, kustomization, NOW, owner, rollout, rolloutsByName } from './objects.ts';
 
 /** Any write that a user or a controller could make on an object. */
