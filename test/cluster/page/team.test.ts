@@ -1,14 +1,13 @@
 /** The page in the cluster, for two users with different rights and separate browsers. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readKubeconfig } from '../../../dev/client/kubeconfig.ts';
 import { send } from '../../../dev/client/send.ts';
-import { launchBrowser } from '../../../dev/page/browser.ts';
 import { servePageInCluster, type TeamPage } from '../../../dev/page/serveInCluster.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
-import { DESKTOP, expectAccessible, expectGoodOnPhone, expectReachableByKeys } from '../support/browser.ts';
+import { DESKTOP, expectAccessible, expectGoodOnPhone, expectReachableByKeys, newContext } from '../support/browser.ts';
 import { ref, sharedCluster, waitFor } from '../support/cluster.ts';
 import { type RolloutScenario, storyAtQa } from '../support/rolloutScenario.ts';
 
@@ -19,24 +18,23 @@ describe('two users of the page in the cluster', () => {
   let scenario: RolloutScenario;
   let at: string;
   let served: TeamPage;
-  let browser: Browser;
   let sre: Page;
   let developer: Page;
 
   beforeAll(async () => {
     scenario = await storyAtQa(view);
     at = `/rollout/${scenario.ns}/app`;
-    [served, browser] = await Promise.all([servePageInCluster(view.admin.access, dir), launchBrowser()]);
+    served = await servePageInCluster(view.admin.access, dir);
     [sre, developer] = await Promise.all([newTab(), newTab()]);
   });
   afterAll(async () => {
-    await browser.close();
+    await Promise.all([sre, developer].map((tab) => tab.context().close()));
     await served.close();
   });
 
   /** Each context has its own cookies. */
   async function newTab(): Promise<Page> {
-    const context = await browser.newContext({ viewport: DESKTOP, reducedMotion: 'reduce' });
+    const context = await newContext({ viewport: DESKTOP, reducedMotion: 'reduce' });
     return context.newPage();
   }
 
@@ -76,7 +74,7 @@ describe('two users of the page in the cluster', () => {
     const tab = await newTab();
     await tab.goto(`${served.origin}/signed-in?code=1&state=2`);
     await isGood(tab, 'You are not signed in');
-    await tab.close();
+    await tab.context().close();
   });
 
   it('cannot read the session in a script, and find nothing in the address or the storage', async () => {

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { USERS, type UserName } from '../../../dev/local/controlPlane/users.ts';
@@ -19,6 +19,14 @@ const PHONE = { width: 360, height: 780 };
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 let assets: Promise<Assets> | undefined;
+/** One for all files of a worker. It ends with the worker. */
+let browser: Promise<Browser> | undefined;
+
+/** A context of the shared browser: a user with cookies of its own. */
+export async function newContext(options: BrowserContextOptions): Promise<BrowserContext> {
+  browser ??= launchBrowser();
+  return (await browser).newContext(options);
+}
 
 /** A browser and a served page; the tabs of a test have cookies in common. */
 export interface Visitor {
@@ -49,13 +57,12 @@ export async function visitorWith(
   shown: readonly string[] = [],
 ): Promise<Visitor> {
   assets ??= buildPage();
-  const [server, browser] = await Promise.all([
+  const [server, context] = await Promise.all([
     servePageOn(kubeconfig, await assets, { namespace, contexts: shown }),
-    launchBrowser(),
+    // axe would read computed styles during a transition.
+    newContext({ viewport: DESKTOP, reducedMotion: 'reduce' }),
   ]);
   const token = server.address.split('token=')[1]!;
-  // axe would read computed styles during a transition.
-  const context = await browser.newContext({ viewport: DESKTOP, reducedMotion: 'reduce' });
   return {
     server,
     async tab(path = '/', options = {}) {
@@ -78,7 +85,7 @@ export async function visitorWith(
         port: Number(new URL(server.origin).port),
       }),
     async close() {
-      await browser.close();
+      await context.close();
       await server.close();
     },
   };
@@ -126,7 +133,7 @@ export async function keepScreenshot(page: Page, name: string): Promise<void> {
 /** Expects no findings of axe-core, by the rules of WCAG 2.2 AA and best practices. */
 export async function expectAccessible(page: Page): Promise<void> {
   // Injected by CDP, because the page's policy blocks script elements.
-  await page.evaluate(readFileSync(AXE, 'utf8'));
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(readFileSync(AXE, 'utf8'));
   const found = await page.evaluate(async () => {
     const { violations } = await (globalThis as any).axe.run((globalThis as any).document, {
       resultTypes: ['violations'],
