@@ -65,6 +65,10 @@ export interface FluxBinding {
       selected?: boolean;
     }[];
     /**
+     * Flux has never reconciled the object, which was created behind a closed Gate. A bypass of its Rollout doesn't release it.
+     */
+    neverReconciled?: boolean;
+    /**
      * Errors in the object's annotations, a sentence each.
      */
     problems?: string[];

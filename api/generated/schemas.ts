@@ -1174,6 +1174,9 @@ export const SCHEMAS: Record<string, object> = {
        }
       }
      },
+     "neverReconciled": {
+      "type": "boolean"
+     },
      "problems": {
       "type": "array",
       "items": {

@@ -18,7 +18,7 @@ import { sourceOf } from '../managedField/source.ts';
 import type { RequiredByObject } from '../objectGates/objectGates.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { awaitedApply, resumeLabel } from '../suspension/applier.ts';
-import { currentGrant, grantCovers } from '../suspension/bypassGrant.ts';
+import { currentGrant, grantCovers, hasEverReconciled } from '../suspension/bypassGrant.ts';
 import { observedOf } from './appliedDeployment.ts';
 
 export function bindingName(object: FluxObject): string {
@@ -54,6 +54,7 @@ export function makeBinding(
     },
     ...(fields.length > 0 && { fields }),
     ...(gates.length > 0 && { gates }),
+    ...(fields.length > 0 && gates.length > 0 && !hasEverReconciled(object) && { neverReconciled: true }),
     ...(problems.length > 0 && { problems }),
     source,
     awaits,
@@ -125,7 +126,7 @@ export function reportOf(
   const ends = [...rollouts.values()].flatMap((rollout) => currentGrant(rollout)?.end ?? []).filter((end) => end > now);
   const existing = rolloutsOfBinding(spec).flatMap((name) => rollouts.get(name) ?? []);
   const closures = closureKeys(reportedClosed(entries));
-  const bypassing = existing.filter((rollout) => grantCovers(rollout, closures, now));
+  const bypassing = spec?.neverReconciled ? [] : existing.filter((rollout) => grantCovers(rollout, closures, now));
   const report = {
     ...(existing.length > 0 && {
       rollouts: existing.map((rollout) => {

@@ -23,7 +23,6 @@ import { readManagedField } from '../managedField/managedFields.ts';
 import type { ObjectGates } from '../objectGates/objectGates.ts';
 import { reportedState } from '../objectGates/objectState.ts';
 import { awaitedApply, currentWait, mayApply, reconcileRequest, resumedAloneAt } from '../suspension/applier.ts';
-import { hasEverReconciled } from '../suspension/bypassGrant.ts';
 import { withGateCondition } from '../suspension/gateConditions.ts';
 import { fitsGates, requestedByRollouts } from '../suspension/stateTriggers.ts';
 import { TRACKING_KIND } from './appliedDeployment.ts';
@@ -201,7 +200,6 @@ function deploymentTrigger(
 ): string | undefined {
   if (!status || reportedState(status) === 'closed') return undefined;
   const bypassing = status.bypassing ?? [];
-  if (bypassing.length > 0 && !hasEverReconciled(object)) return undefined;
   const stored = object.metadata.annotations?.[DEPLOYED];
   const carried = parseDeployments(stored);
   const maySet = ({ state, rollout }: ManagedFieldState) =>
@@ -225,7 +223,7 @@ const DEPLOYED_MINUTE_MARK = ',@';
 
 /** The annotations ARTIFACT and AWAITS_ARTIFACT to write. As with DEPLOYED, the write only triggers the webhook. */
 function artifactTrigger(object: FluxObject, status: FluxBindingStatus | undefined): Record<string, string | null> {
-  if (!status || reportedState(status) === 'closed' || (status.bypassing && !hasEverReconciled(object))) return {};
+  if (!status || reportedState(status) === 'closed') return {};
   const { annotations = {} } = object.metadata;
   const { source } = status;
   const wanted: Record<string, string | null> = {};

@@ -137,10 +137,9 @@ export function bypassingRollouts(
  * annotations have just named.
  */
 export function isReportedBypassing(
-  object: FluxObject,
   bindingStatus: FluxBindingStatus | undefined,
   closures: readonly string[],
 ): boolean {
-  if (!bindingStatus || reportedState(bindingStatus) !== 'bypassing' || !hasEverReconciled(object)) return false;
+  if (!bindingStatus || reportedState(bindingStatus) !== 'bypassing') return false;
   return containsAll(closureKeys(reportedClosed(bindingStatus.gates)), closures);
 }

@@ -78,7 +78,7 @@ export function requestedByRollouts(
     return end !== undefined && now >= end ? newTrigger(object, 'open', now) : undefined;
   }
   if (currentState(object, heldBy) === 'bypassed') return undefined;
-  const isBypassing = isReportedBypassing(object, bindingStatus, heldBy);
+  const isBypassing = isReportedBypassing(bindingStatus, heldBy);
   if (isBypassing === (readState(object)?.is === 'bypassing')) return undefined;
   return newTrigger(object, isBypassing ? 'bypassing' : 'closed', now);
 }

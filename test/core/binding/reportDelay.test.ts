@@ -110,7 +110,11 @@ const rows: Row[] = [
 
 it.each(rows)('a FluxBinding gets the report of $title', ({ rollout, gate, other, report, requeueIn, ...row }) => {
   const isManaged = rollout !== undefined || gate === undefined;
-  const object = kustomization({ deployed: deployment('my-app', 1, '1.0.0'), ...(!isManaged && { annotations: {} }) });
+  const object = kustomization({
+    deployed: deployment('my-app', 1, '1.0.0'),
+    ...(!isManaged && { annotations: {} }),
+    status: { lastAppliedRevision: '1.0.0@sha256:1' },
+  });
   const wanted = makeBinding(object, { refs: gate ? [FREEZE] : [], problems: [] }, undefined, false)!;
   const spec = row.before && { ...wanted.spec!, ...other, report: row.before };
   const observed = spec && { ...wanted, spec };

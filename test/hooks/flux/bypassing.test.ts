@@ -227,6 +227,10 @@ describe('a deployment bypasses no Gate', () => {
     await cluster.settle();
     expect(cluster.object.spec?.suspend).toBe(true);
     expect(substituted(cluster.object)).toEqual({ APP: '1.0.0', WEB: '5.0.0' });
+    expect(cluster.binding?.status?.bypassing).toBeUndefined();
+    expect(cluster.binding?.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Ready', status: 'False', reason: 'GateClosed' }),
+    );
   });
 
   it('of an object that doesn’t follow its Rollout', async () => {
