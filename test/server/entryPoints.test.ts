@@ -236,7 +236,7 @@ describe('the hooks', () => {
     await waitFor(() => program.log().includes('an empty token'), 'the log');
     expect((await sync('Bearer two')).status).toBe(400);
     expect((await sync('Bearer ')).status).toBe(401);
-    expect(() => requireToken({ token: file('token') }, { error() {}, info() {} })).toThrow(
+    expect(() => requireToken({ current: file('token') }, { error() {}, info() {} })).toThrow(
       /token is empty: an empty token/,
     );
   });
