@@ -74,7 +74,7 @@ function gateResult(
   const ref = { namespace, name };
   const key = refKey(ref);
   if (!gate) {
-    const message = `Gate '${key}' does not exist and counts as closed: create it, or remove the reference`;
+    const message = `Gate '${key}' does not exist and counts as closed: create it`;
     return { key, ref, isOpen: false, message, closure: ABSENCE };
   }
   const evaluation = evaluateGate(gate, now);

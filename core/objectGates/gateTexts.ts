@@ -1,6 +1,7 @@
 /** Texts about closed Gates in denials, warnings and conditions. */
 import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
+import { GATES, KINDS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DenialReason } from '../../api/metrics.ts';
 import type { ManagedField } from '../../api/types.ts';
@@ -18,10 +19,19 @@ import { NOW, nameWord, shell } from '../text/shell.ts';
 function closedGatesText({ gates: all, limit }: ClosedGates): TextWithCommands {
   const gates = all.slice(0, MAX_LISTED);
   const more = all.length > gates.length ? `; and ${all.length - gates.length} more Gates are closed` : '';
-  const commands = gates.flatMap((gate) =>
-    isMissing(gate) || gate.opensByApprovalsOnly ? [] : [openGateCommand(gate.ref)],
-  );
+  const commands = gates.flatMap((gate) => {
+    if (isMissing(gate)) return [createGateCommand(gate.ref)];
+    return gate.opensByApprovalsOnly ? [] : [openGateCommand(gate.ref)];
+  });
   return { text: `${closedText({ gates, limit })}${more}.`, commands };
+}
+
+/** The command that creates a missing Gate, open. */
+function createGateCommand({ namespace, name }: NamespacedName): CommandLine {
+  const metadata = { namespace: nameWord(namespace), name: nameWord(name) };
+  const gate = { apiVersion: GATES.apiVersion, kind: KINDS.Gate.kind, metadata, spec: { default: 'opened' } };
+  const line = shell`echo ${JSON.stringify(gate)} | kubectl create -f -`;
+  return [`To create Gate ${metadata.namespace}/${metadata.name}, open`, line];
 }
 
 /** The command that opens a Gate now. */

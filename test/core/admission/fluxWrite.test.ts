@@ -197,9 +197,9 @@ describe('one write of a gated Kustomization', () => {
       { old: atPath('a', [byUser('spec.path')]), fieldManager: 'kubectl' },
     ),
     denied(
-      'a gate that does not exist is closed, and the message says so',
+      'a gate that does not exist is closed, and the denial has the command that creates it',
       atPath('./mine'),
-      /Gate 'shop\/freeze' does not exist and counts as closed/,
+      /Gate 'shop\/freeze' does not exist and counts as closed: create it.*\n {2}echo '\{"apiVersion":"gating.*"name":"freeze"\},"spec":\{"default":"opened"\}\}' \| kubectl create -f -$/s,
       { gates: [] },
     ),
     denied(
