@@ -15,8 +15,7 @@ export const SPAN_FORMS = '30m, 24h, 2d or 1w';
 /** The span in milliseconds, from Go's units, days (`2d`) or weeks (`1w`); undefined for any other text. */
 export function parseSpan(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,4})(d|w)$/.exec(text.trim()) ?? [];
-  if (count !== undefined) return Number(count) * DAY_MS * (unit === 'w' ? 7 : 1);
-  const span = parseDuration(text.trim());
+  const span = count === undefined ? parseDuration(text.trim()) : Number(count) * DAY_MS * (unit === 'w' ? 7 : 1);
   return span === undefined || span <= 0 ? undefined : span;
 }
 
@@ -36,7 +35,10 @@ export function parseWhen(text: string, now: EpochMs, timeZone: string, from: Ep
   const first = localDay(from, timeZone);
   if (rest.length > 0) {
     const days = datesOf([dayWord, ...rest].join(' '), first);
-    return days.length === 1 ? instantOf(days[0]!, minutes, timeZone) : firstAfter(days, minutes, from, timeZone);
+    const hasYear = /\d{4}$/.test(rest.at(-1)!);
+    return hasYear && days[0] !== undefined
+      ? instantOf(days[0], minutes, timeZone)
+      : firstAfter(days, minutes, from, timeZone);
   }
   if (dayWord === undefined) return firstAfter([first, first + 1], minutes, from, timeZone);
   const date = /^\d{4}-\d{2}-\d{2}$/.test(dayWord) ? dayNumber(dayWord) : undefined;

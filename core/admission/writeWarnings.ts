@@ -2,11 +2,12 @@
 import { AWAITS_ARTIFACT, REQUIRED_GATES, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { Bypass } from '../gate/bypassReason.ts';
-import { LIMIT_TEXTS, type RefRules } from '../gate/gateRefs.ts';
+import { isLimit, LIMIT_TEXTS, type RefRules } from '../gate/gateRefs.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { deploymentText, parseDeployments } from '../managedField/deployment.ts';
 import { areClosed } from '../objectGates/gateTexts.ts';
 import { gatesInAnnotation, type ObjectGates } from '../objectGates/objectGates.ts';
+import { readState } from '../objectGates/objectState.ts';
 import { unknownAnnotationWarnings } from './unknownAnnotations.ts';
 
 /** The part of a `FluxWrite` that the Warnings are about. */
@@ -34,8 +35,9 @@ export function writeWarnings(write: AllowedWrite, settled: FluxObject, gates: O
 /** Warnings about references that the write breaks, or with which it exceeds a limit; for a new object, about each. */
 function referenceWarnings({ old, context }: AllowedWrite, { problems, limit }: ObjectGates): string[] {
   const known = old && gatesInAnnotation(old, context);
-  const isNew = limit && !known?.tooMany;
-  return [...(isNew ? [`held: ${LIMIT_TEXTS[limit]}`] : []), ...newProblems(problems, known?.problems)];
+  const state = readState(old);
+  const wasBeyond = state?.is === 'closed' && state.gates.some(isLimit);
+  return [...(limit && !wasBeyond ? [`held: ${LIMIT_TEXTS[limit]}`] : []), ...newProblems(problems, known?.problems)];
 }
 
 /**

@@ -268,7 +268,7 @@ export function spanProblem(at: EpochMs | undefined, end: EpochMs | undefined, n
   const problem = timeProblem('beginning', at, now);
   return problem !== undefined || end === undefined || end > at
     ? problem
-    : `${formatTime(end)} is before ${formatTime(at)}: the end must be later than the beginning.`;
+    : `${formatTime(end)} is not after ${formatTime(at)}: the end must be later than the beginning.`;
 }
 
 /** The problem of the time of a request. One less than a minute ahead takes effect at once. */

@@ -3,6 +3,7 @@ import { CHANGE_CAUSE, REASON } from '../../../api/annotations.ts';
 import { apiVersionOf, GOVERNED_KINDS, KINDS, type KindName } from '../../../api/kinds.ts';
 import type { AnyObject, EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { APPROVAL_KEYS, Approval } from '../../../core/approval/approvalRecord.ts';
+import { jsonPointer } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
 import { type Expanded, NOW, quote, shell, WHY } from '../../../core/text/shell.ts';
@@ -128,6 +129,24 @@ export function isRequest(planned: PlannedWrite): planned is WriteRequest {
 /** The annotation with the reason for a changed list, pin or RolloutGate, which the webhook replaces by a record. */
 export function reasonAnnotation(reason: string | undefined): Record<string, string> {
   return reason ? { [REASON]: reason } : {};
+}
+
+/**
+ * The operations that set annotations. An object without annotations gets all of them at once, and only if it has not
+ * changed since it was read: other annotations would be lost.
+ */
+export function annotateOperations({ metadata }: AnyObject, annotations: Record<string, string>): JsonPatchOperation[] {
+  const { annotations: before = {}, resourceVersion } = metadata;
+  if (Object.keys(annotations).length === 0) return [];
+  if (Object.keys(before).length === 0) {
+    const test = { op: 'test' as const, path: '/metadata/resourceVersion', value: resourceVersion };
+    return [...(resourceVersion ? [test] : []), { op: 'add', path: '/metadata/annotations', value: annotations }];
+  }
+  return Object.entries(annotations).map(([key, value]) => ({
+    op: 'add',
+    path: jsonPointer(['metadata', 'annotations', key]),
+    value,
+  }));
 }
 
 /** Kubernetes' annotation for a reason, for actions without a reason annotation of their own. */

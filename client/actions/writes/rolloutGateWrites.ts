@@ -16,8 +16,10 @@ import { firstFew } from '../../../core/text/firstFew.ts';
 import { shell } from '../../../core/text/shell.ts';
 import { approvalChange } from './approvalChange.ts';
 import {
+  annotateOperations,
   badRequest,
   createWrite,
+  type JsonPatchOperation,
   type MergePatch,
   newObject,
   noChange,
@@ -71,8 +73,16 @@ export function approve(gate: RolloutGate, version: string, reason: Reason): Pla
     text: `Approved ${version} at ${titleOf(gate)}`,
     concerns: rejected,
     brings: { version },
-    ...(isOnlyNew && { jsonPatch: [{ op: 'add', path: '/spec/allowedVersions/-', value: version }] }),
+    ...(isOnlyNew && { jsonPatch: appended(gate, 'allowedVersions', version, reason) }),
   });
+}
+
+/** The operations that append the version to a list that has entries, and record the reason. */
+function appended(gate: RolloutGate, list: string, version: string, reason: Reason): JsonPatchOperation[] {
+  return [
+    ...annotateOperations(gate, reasonAnnotation(reason)),
+    { op: 'add', path: `/spec/${list}/-`, value: version },
+  ];
 }
 
 /** Requests one of the approvals that the version needs. The webhook replaces the annotation by a record. */
@@ -107,7 +117,7 @@ export function reject(gate: RolloutGate, version: string, reason: Reason): Plan
   const isOnlyNew = rejectedVersions.length > 0;
   return patchWrite(gate, specPatch(gate, spec, reason), {
     text: `Rejected ${version} at ${titleOf(gate)}`,
-    ...(isOnlyNew && { jsonPatch: [{ op: 'add', path: '/spec/rejectedVersions/-', value: version }] }),
+    ...(isOnlyNew && { jsonPatch: appended(gate, 'rejectedVersions', version, reason) }),
   });
 }
 

@@ -12,7 +12,6 @@ import {
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { ANY_REF, gatesNamedBy } from '../../../core/gate/gateRefs.ts';
-import { jsonPointer } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';
 import { formatTime } from '../../../core/kube/time.ts';
@@ -26,6 +25,7 @@ import { withCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { nameWord, quote, shell } from '../../../core/text/shell.ts';
 import {
+  annotateOperations,
   badRequest,
   changeCause,
   type JsonPatchOperation,
@@ -251,24 +251,6 @@ function removeOperations(entries: readonly { entry: unknown; path: string }[], 
   }
   const tested = entries.map(({ entry, path }) => ({ op: 'test' as const, path, value: entry }));
   return [...tested, ...entries.toReversed().map(({ path }) => ({ op: 'remove' as const, path }))];
-}
-
-/**
- * The operations that set annotations. An object without annotations gets all of them at once, and only if it has not
- * changed since it was read: other annotations would be lost.
- */
-function annotateOperations({ metadata }: Rollout, annotations: Record<string, string>): JsonPatchOperation[] {
-  const { annotations: before = {}, resourceVersion } = metadata;
-  if (Object.keys(annotations).length === 0) return [];
-  if (Object.keys(before).length === 0) {
-    const test = { op: 'test' as const, path: '/metadata/resourceVersion', value: resourceVersion };
-    return [...(resourceVersion ? [test] : []), { op: 'add', path: '/metadata/annotations', value: annotations }];
-  }
-  return Object.entries(annotations).map(([key, value]) => ({
-    op: 'add',
-    path: jsonPointer(['metadata', 'annotations', key]),
-    value,
-  }));
 }
 
 /** The reason, made different from the last one: only a new reason makes a bypass. */

@@ -146,17 +146,19 @@ function holdOf(object: FluxObject, closed: ClosedGates | undefined, isOpen: boo
   return isOpen ? 'notResumed' : 'byGate';
 }
 
-/** The changes that take seconds, unless a part of the installation does not work. */
+/** Of changes that take seconds, unless a part of the installation does not work. */
 const SOON = 'within seconds. If it is not, the command doctor finds the cause';
-const WHEN_LATE: Partial<Record<Hold, string>> = {
+/** What happens by itself, whatever the Gates do. */
+const NEXT: Partial<Record<Hold, string>> = {
+  deploymentBypasses: 'it is suspended again once the deployment is applied everywhere, or after an hour',
   notSuspended: `it is suspended ${SOON}`,
   notResumed: `it is resumed ${SOON}`,
 };
 
 /** `hasUnread`: whether a Gate of the object could not be read. */
 function nextOf(closed: ClosedGates | undefined, held: Hold | undefined, hasUnread: boolean): Next | undefined {
-  const late = held && WHEN_LATE[held];
-  if (late) return { text: late };
+  const next = held && NEXT[held];
+  if (next) return { text: next };
   if (!closed || held === 'deleting') return undefined;
   const openings = closed.gates.flatMap(({ until }) => until ?? []);
   return !closed.limit && openings.length === closed.gates.length

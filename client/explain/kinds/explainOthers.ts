@@ -76,7 +76,7 @@ export function explainBudget(budget: Budget): Explanation {
   const object = objectRef(budget.metadata.namespace ? 'RolloutBudget' : 'ClusterRolloutBudget', identityOf(budget));
   const { status } = budget;
   const ready = findCondition(status?.conditions, READY);
-  const versions = (status?.versions ?? []).slice(0, MAX_LISTED_VERSIONS);
+  const versions = status?.versions ?? [];
   const blocked = versions.filter((each) => each.blocked);
   const title = `${object.kind} ${refKey(object)}`;
   const isHolding = blocked.length > 0 || ready?.status === 'False';
@@ -86,9 +86,11 @@ export function explainBudget(budget: Budget): Explanation {
   const state = ready ? `${title}: ${withoutCommands(ready.message)}` : `${title} has not been reconciled yet`;
   const causes: Cause[] = [
     ...(isRepeated ? [] : [{ code: ready?.reason ?? 'NotSeen', text: state }]),
-    ...blocked.map((each) => ({ code: 'VersionBlocked', text: blockedText(each) })),
+    ...blocked.slice(0, MAX_LISTED_VERSIONS).map((each) => ({ code: 'VersionBlocked', text: blockedText(each) })),
     ...causeIf('Slots', slotsText(budget)),
-    ...versions.flatMap((each) => (each.waves ? [{ code: 'Wave', text: waveText(each) }] : [])),
+    ...versions
+      .slice(0, MAX_LISTED_VERSIONS)
+      .flatMap((each) => (each.waves ? [{ code: 'Wave', text: waveText(each) }] : [])),
   ];
   return {
     object,

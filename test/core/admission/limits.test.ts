@@ -55,6 +55,15 @@ describe('an object beyond a limit', () => {
     for (const text of [...texts, bypassWarning('1.0.0', closed)]) expect(text).not.toMatch(/\(too-many/);
   });
 
+  it.each(rows)('with too many %s: a Warning says so once, not in each write', (_, annotations, message) => {
+    const context = { ...ANY_REF, gates: new Map(), selectingGates: NO_SELECTING_GATES, rollouts: new Map(), now: 0 };
+    const write = { context, closed: undefined, user: 'dev', fieldManager: 'kubectl', isSync: false };
+    const first = decideWrite({ ...write, object: kustomization({ annotations }), old: undefined });
+    if (first.denial) throw new Error(first.denial.text);
+    const again = decideWrite({ ...write, object: first.object, old: first.object });
+    expect([first, again].map(({ warnings }) => warnings.filter((text) => message.test(text)).length)).toEqual([1, 0]);
+  });
+
   const invalid: (typeof rows)[number] = ['a reference', { 'gate.fluxcd.io/gates': 'a/b/c' }, /does not name a Gate/];
   it.each([...rows, invalid])(
     'created with %s: Warnings name no Gate that does not exist',

@@ -351,6 +351,18 @@ describe('approving at a RolloutGate', () => {
     expect(body.metadata?.resourceVersion).toBe('7');
   });
 
+  it.each([
+    ['allowedVersions', approve],
+    ['rejectedVersions', reject],
+  ] as const)('a kubectl line that appends to %s records the reason too', (list, write) => {
+    const { jsonPatch } = request(write(rolloutGate({ [list]: ['1.0.0'] }), '1.2.0', 'QA-88'));
+    expect(jsonPatch).toEqual([
+      { op: 'test', path: '/metadata/resourceVersion', value: '7' },
+      { op: 'add', path: '/metadata/annotations', value: { 'rollout.kuberik.com/reason': 'QA-88' } },
+      { op: 'add', path: `/spec/${list}/-`, value: '1.2.0' },
+    ]);
+  });
+
   it('where several have to is an approval, and no list', () => {
     const { body } = request(approve(rolloutGate({ approvals: { required: 2 } }), '1.2.0', 'QA-88'));
     expect(body).toEqual({

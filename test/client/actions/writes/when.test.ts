@@ -63,6 +63,10 @@ describe('the end of a planned span', () => {
   ])('%s is the first one after its beginning', (text, expected) => {
     expect(parseWhen(text, NOW, 'Europe/Berlin', BEGIN)).toBe(Date.parse(expected));
   });
+
+  it('is never before its beginning: 29 Feb of a leap year that is over', () => {
+    expect(parseWhen('29 Feb', Date.parse('2028-03-01T12:00:00Z'), 'UTC')).toBeUndefined();
+  });
 });
 
 describe('a span', () => {
@@ -76,7 +80,7 @@ describe('a span', () => {
     expect(parseSpan(text)).toBe(minutes * 60_000);
   });
 
-  it.each(['', '0s', '24', 'a day', '-1h', '99999d'])('is not: %s', (text) => {
+  it.each(['', '0s', '0d', '24', 'a day', '-1h', '99999d'])('is not: %s', (text) => {
     expect(parseSpan(text)).toBeUndefined();
   });
 });
