@@ -2,8 +2,10 @@
  * Audit records from Kubernetes Events.
  * An Event has no field for the user, and any creator of Events can forge one: other sources take precedence.
  */
+import { EVENT_VERSION } from '../../api/annotations.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { EVENT_COMPONENT } from '../../api/notifications.ts';
+import { isLegalTag } from '../kube/tag.ts';
 import { parseTime } from '../kube/time.ts';
 import { oneLine } from '../text/oneLine.ts';
 import type { AuditAction, AuditRecord } from './auditRecord.ts';
@@ -47,18 +49,21 @@ const NAME = /^[a-z0-9][a-z0-9.-]{0,252}$/;
 const RESOURCE_VERSION = /^\d{1,20}$/;
 
 /** The records of an Event; none for one that we can't have written, whose values could break a sink. */
-export function recordsOfEvent({ involvedObject, reason, message, firstTimestamp, source }: CoreEvent): AuditRecord[] {
+export function recordsOfEvent(event: CoreEvent): AuditRecord[] {
+  const { metadata, involvedObject, reason, message, firstTimestamp, source } = event;
   const action = Object.hasOwn(ACTIONS, reason ?? '') ? ACTIONS[reason!] : undefined;
   if (!action || !firstTimestamp || source?.component !== EVENT_COMPONENT) return [];
   const { kind = '', namespace = '', name = '', resourceVersion = '' } = involvedObject;
   const isOurs =
     AUDITED_KINDS.some((each) => each === kind) && NAME.test(name) && /^$|^[a-z0-9-]{1,63}$/.test(namespace);
   if (!isOurs || parseTime(firstTimestamp) === undefined) return [];
+  const version = metadata?.annotations?.[EVENT_VERSION];
   return [
     {
       time: firstTimestamp,
       action,
       object: { kind, namespace, name },
+      ...(version !== undefined && isLegalTag(version) && { version }),
       ...(message && { detail: oneLine(message) }),
       ...(RESOURCE_VERSION.test(resourceVersion) && { resourceVersion }),
       sources: ['Event'],

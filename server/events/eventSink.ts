@@ -6,6 +6,7 @@
  */
 
 import { createHmac } from 'node:crypto';
+import { EVENT_VERSION } from '../../api/annotations.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { EVENT_COMPONENT } from '../../api/notifications.ts';
 import type { EventRecord, EventSink } from '../../api/ports.ts';
@@ -196,7 +197,7 @@ const codeOf = (error: unknown) => (error as { code?: unknown }).code;
  * @param taken the number of its names that other Events have
  */
 export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): StoredEvent {
-  const { regarding, type, reason, message, commands, key, at, order } = record;
+  const { regarding, type, reason, message, commands, key, at, order, version } = record;
   const { apiVersion, kind, metadata } = regarding;
   const { namespace, name = '', uid, resourceVersion } = metadata;
   const hash = createHmac('sha256', nameKey)
@@ -213,6 +214,7 @@ export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): Stored
     metadata: {
       name: `${name.slice(0, MAX_NAME_CHARACTERS - 1 - suffix.length).replace(/[^a-z0-9]+$/, '')}.${suffix}`,
       namespace: namespace ?? 'default',
+      ...(version && { annotations: { [EVENT_VERSION]: version } }),
     },
     involvedObject: {
       apiVersion,

@@ -153,6 +153,18 @@ describe('changes of objects', () => {
       expect(await eventsOf(change)).toEqual([]);
     });
 
+    it.each([
+      ['1.2.0', '1.2.0'],
+      ['no tag', undefined],
+    ])(
+      'send the version %s if it can be one: only then is it one act with the deployment of that version',
+      async (version, expected) => {
+        const metadata = { ...withdrawn.metadata, annotations: { 'rollout.kuberik.com/version': version } };
+        const [sent] = await eventsOf({ metadata });
+        expect((sent!.data as { version?: string }).version).toBe(expected);
+      },
+    );
+
     it('send no control characters or endless values of a forger', async () => {
       const involvedObject = { ...withdrawn.involvedObject, resourceVersion: '9'.repeat(1000) };
       const [sent] = await eventsOf({ involvedObject, message: 'withdrawn\u0000\u001b[2J' });

@@ -227,7 +227,7 @@ function policiesOf(
   const possible = policies.filter((each) => policyRules(each).rejection(field.value) === undefined);
   const narrowings: ((each: ImagePolicy) => boolean)[] = [
     (each) => url !== '' && images.get(each.spec?.imageRepositoryRef?.name ?? '') === url,
-    (each) => field.variable !== undefined && lettersOf(field.variable).startsWith(lettersOf(each.metadata.name ?? '')),
+    (each) => field.variable !== undefined && wordsOf(field.variable).startsWith(wordsOf(each.metadata.name ?? '')),
     (each) => runs === undefined && latestOf(each)?.tag === field.value && each.metadata.name === object.metadata.name,
     (each) => each.metadata.name === object.metadata.name,
   ];
@@ -239,9 +239,10 @@ function policiesOf(
   return possible;
 }
 
-/** The letters and digits of a name, in lower case: equal for `CHECKOUT_API` and `checkout-api`. */
-function lettersOf(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]/g, '');
+/** The words of a name, `-checkout-api-`: equal for `CHECKOUT_API` and `checkout-api`. */
+function wordsOf(name: string): string {
+  const words = name.replace(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
+  return `-${words.replace(/[^a-z0-9]+/g, '-')}-`;
 }
 
 function notesOf(

@@ -70,6 +70,12 @@ describe('an Event', () => {
     });
   });
 
+  it('names its version', () => {
+    expect(eventOf({ ...NEWS, version: '1.1.0' }).metadata.annotations).toEqual({
+      'rollout.kuberik.com/version': '1.1.0',
+    });
+  });
+
   it('has one name for one key and object, at any time', () => {
     const name = (change: Partial<EventRecord>, uid = 'u1') => {
       const regarding = { ...NEWS.regarding, metadata: { ...NEWS.regarding.metadata, uid } };

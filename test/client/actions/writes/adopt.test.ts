@@ -205,6 +205,11 @@ describe('a Kustomization', () => {
     expect(adopted(RUNS, there).rolloutRef.name).toBe('checkout');
   });
 
+  it('by whole words of it: APP_VERSION is no version of a', () => {
+    const there = around(['a', 'b'].map((name) => policy(name, '1.4.0')));
+    expect(() => adopt(kustomization({ APP_VERSION: '1.4.0' }), there, {})).toThrow(/More than one .* \(a, b\)/);
+  });
+
   it('from Git gets the advice to change Git', () => {
     const labels = { 'kustomize.toolkit.fluxcd.io/name': 'flux-system' };
     const found = adopted(kustomization({ V: '1.4.0' }, { labels }), CHECKOUT);

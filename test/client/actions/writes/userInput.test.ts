@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { parseDays, parseHours, parseSpan, parseWhen } from '../../../../client/actions/userInput.ts';
+import {
+  parseDays,
+  parseHours,
+  parseKinds,
+  parseSelector,
+  parseSpan,
+  parseWhen,
+} from '../../../../client/actions/userInput.ts';
 
 /** A Wednesday, 11:00 in Berlin. */
 const NOW = Date.parse('2026-11-25T10:00:00Z');
@@ -105,5 +112,39 @@ describe('days and hours', () => {
     ['16:00-25:00', undefined],
   ])('%s', (text, hours) => {
     expect(parseHours(text)).toEqual(hours);
+  });
+});
+
+describe('kinds', () => {
+  it.each([
+    ['rollout,helmreleases', ['Rollout', 'HelmRelease']],
+    ['Kustomization', ['Kustomization']],
+    ['Deployment', undefined],
+  ])('%s', (text, kinds) => {
+    expect(parseKinds(text)).toEqual(kinds);
+  });
+});
+
+describe('a selector', () => {
+  it.each([
+    [
+      'team=shop,tier!=test',
+      { matchLabels: { team: 'shop' }, matchExpressions: [{ key: 'tier', operator: 'NotIn', values: ['test'] }] },
+    ],
+    [
+      'zone in (a, b),!legacy,canary',
+      {
+        matchExpressions: [
+          { key: 'zone', operator: 'In', values: ['a', 'b'] },
+          { key: 'legacy', operator: 'DoesNotExist' },
+          { key: 'canary', operator: 'Exists' },
+        ],
+      },
+    ],
+    ['', {}],
+    ['a b', undefined],
+    ['=x', undefined],
+  ])('%s', (text, selector) => {
+    expect(parseSelector(text)).toEqual(selector);
   });
 });
