@@ -23,10 +23,13 @@ export function budgetKind({ metadata }: Budget): 'RolloutBudget' | 'ClusterRoll
 /** The versions that the budget blocks after failures. `name`: `1.2.0`, or with the image if that is ambiguous. */
 export function blockedVersions({ status }: Budget): { name: string; of: BudgetVersion }[] {
   const blocked = (status?.versions ?? []).filter((each) => each.blocked);
-  return blocked.map((of) => {
-    const isOne = blocked.every((each) => each === of || each.version !== of.version);
-    return { name: isOne ? of.version : `${of.image}:${of.version}`, of };
-  });
+  return blocked.map((of) => ({ name: versionName(of, blocked), of }));
+}
+
+/** The version, with its image if another one of `among` has the same version. */
+export function versionName(of: BudgetVersion, among: readonly BudgetVersion[]): string {
+  const isOne = among.every((each) => each === of || each.version !== of.version);
+  return isOne ? of.version : `${of.image}:${of.version}`;
 }
 
 /** Excuses the failures of a version so far. `wanted`: `1.2.0` or `<image>:1.2.0`. */

@@ -35,7 +35,7 @@ export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, want
   const rejection = (tag: string): string | undefined => {
     if (tag === from) return `it is the newest deployment`;
     if (order.isNewer(tag, from)) return `${tag} is newer than ${from}, the newest deployment`;
-    return undone.has(tag) ? `${tag} was rolled back` : undefined;
+    return undone.has(tag) ? `${tag} was replaced by an older version` : undefined;
   };
   if (wanted.version !== undefined) {
     const problem = tagProblem(wanted.version);

@@ -10,6 +10,7 @@ import { withoutCommands } from '../../../core/text/commands.ts';
 import { countOf } from '../../../core/text/count.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { budgetActions } from '../../actions/gateActions.ts';
+import { versionName } from '../../actions/writes/budgetWrites.ts';
 import { type Cause, causeIf, type ObjectRef, objectRef } from '../application.ts';
 import type { Explanation } from './explanation.ts';
 
@@ -90,7 +91,9 @@ export function explainBudget(budget: Budget): Explanation {
     ...causeIf('Slots', slotsText(budget)),
     ...versions
       .slice(0, MAX_LISTED_VERSIONS)
-      .flatMap((each) => (each.waves ? [{ code: 'Wave', text: waveText(each) }] : [])),
+      .flatMap((each) =>
+        each.waves ? [{ code: 'Wave', text: `${versionName(each, versions)} by waves: ${waveText(each)}` }] : [],
+      ),
   ];
   return {
     object,
@@ -131,15 +134,15 @@ export function slotCauses(budget: Budget, version: string, image: string | unde
   const slots = slotsText(budget);
   return [
     ...causeIf('Slots', slots && `${title}: ${slots}`),
-    ...causeIf('Wave', found?.waves && `${title}: ${waveText(found)}`),
+    ...causeIf('Wave', found?.waves && `${title}: ${found.version} by waves: ${waveText(found)}`),
   ];
 }
 
-/** The waves of a version: `1.2.0: wave canary 2/2 done, eu 4/18, 5 rolling out, 1 failed`. */
-function waveText({ version, waves = [] }: BudgetVersion): string {
+/** The waves of a version: `canary 2/2 done, eu 4/18 done (5 rolling out, 1 failed)`. */
+function waveText({ waves = [] }: BudgetVersion): string {
   const texts = waves.map(({ value, total, done, underWay, failed }) => {
     const now = [...(underWay > 0 ? [`${underWay} rolling out`] : []), ...(failed > 0 ? [`${failed} failed`] : [])];
     return `${value || 'the others'} ${done}/${total} done${now.length > 0 ? ` (${now.join(', ')})` : ''}`;
   });
-  return `${version} by waves: ${texts.join(', ')}`;
+  return texts.join(', ');
 }

@@ -127,7 +127,7 @@ describe('a rollback never goes', () => {
     [
       'to what was rolled back from, where nothing is ranked',
       rollout(['one', 'two', 'one']),
-      /^wrong: .*was rolled back/,
+      /^wrong: .*was replaced by an older version/,
     ],
   ])('%s', (_, of, expected, policy = POLICIES.semver) => {
     const found = target(back(of, {}, policy));
@@ -147,7 +147,7 @@ describe('a rollback never goes', () => {
       /1\.2\.0 is newer than 1\.1\.0.*\n {2}kubectl rollouts pin \S+ 1\.2\.0 -n /s,
     ],
     ['to what runs', '1.1.0', /it is the newest deployment/],
-    ['to a named one that was rolled back from', '1.0.5', /1\.0\.5 was rolled back/],
+    ['to a named one that was rolled back from', '1.0.5', /1\.0\.5 was replaced by an older version/],
   ])('%s', (_, version, sentence) => {
     expect(said(back(rollout(['1.1.0', '1.0.0', '1.0.5', '1.0.0']), { version }))).toMatch(/^wrong: /);
     expect(said(back(rollout(['1.1.0', '1.0.0', '1.0.5', '1.0.0']), { version }))).toMatch(sentence);
