@@ -11,7 +11,7 @@ import type { DebugLine, LoggedDecision, Subject } from '../api/ports.ts';
 import type { Rollout } from '../api/types.ts';
 import { childOf } from '../core/kube/json.ts';
 import { deploymentText, parseDeployments } from '../core/managedField/deployment.ts';
-import { readState } from '../core/objectGates/objectState.ts';
+import { storedState } from '../core/objectGates/objectState.ts';
 import type { AdmissionDecision } from './response.ts';
 
 /** The time for which an equal denial isn't logged again: controllers repeat a denied write. */
@@ -85,7 +85,7 @@ const STATES = {
 
 function fluxChanges(after: AnyObject, before: AnyObject | null | undefined): Change[] {
   const [was, is] = [annotation(before, GATE_STATE), annotation(after, GATE_STATE)];
-  const [state, stateBefore] = [after, before ?? undefined].map(readState);
+  const [state, stateBefore] = [after, before ?? undefined].map(storedState);
   const changes: Change[] = [];
   // An object whose first Gate is open wasn't held before.
   if (state && is !== was && (state.is !== 'open' || stateBefore)) {

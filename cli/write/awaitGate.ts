@@ -15,7 +15,7 @@ import { isLimit } from '../../core/gate/gateRefs.ts';
 import { requirerText } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { byRefKey, identityOf, refKey } from '../../core/kube/names.ts';
-import { currentState, isBypass, readState } from '../../core/objectGates/objectState.ts';
+import { currentState, isBypass, storedState } from '../../core/objectGates/objectState.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { styleOf } from '../terminal/style.ts';
 import type { Made } from './make.ts';
@@ -163,7 +163,7 @@ function effectOnRollout({ status }: Rollout, { key, isOpen }: EvaluatedGate): E
 }
 
 function effectOnFlux(object: FluxObject, gate: EvaluatedGate): Effect {
-  const state = readState(object);
+  const state = storedState(object);
   const isSuspended = object.spec?.suspend === true;
   const isNamed = state?.is === 'closed' && state.gates.includes(gate.key);
   if (!gate.isOpen) {

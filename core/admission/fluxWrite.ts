@@ -40,7 +40,7 @@ import {
   type GateContext,
   selectedByText,
 } from '../objectGates/objectGates.ts';
-import { currentState, isSuspendedByUs, readState } from '../objectGates/objectState.ts';
+import { currentState, isSuspendedByUs, storedState } from '../objectGates/objectState.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
 import { type Change, FewPaths, governedChanges, labelChanges } from './governedChanges.ts';
@@ -179,7 +179,7 @@ export function holdsWrite(
   { object, old }: { object: FluxObject | undefined; old: FluxObject | undefined },
 ): boolean {
   if (!object || !old) return false;
-  const isBypassing = readState(object)?.is === 'bypassing' || readState(old)?.is === 'bypassing';
+  const isBypassing = storedState(object)?.is === 'bypassing' || storedState(old)?.is === 'bypassing';
   if (isBypassing || freshReason(object, old) !== undefined) return false;
   const { closed, heldBy } = evaluateObjectGates(old, gates);
   // A Rollout's deployment that bypasses these closures sets the managed fields of a bypassed object too.

@@ -24,7 +24,7 @@ import {
 import { fieldKey, fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
 import { type Denial, subjectOf } from '../objectGates/gateTexts.ts';
 import { escapesSelection, evaluateObjectGates } from '../objectGates/objectGates.ts';
-import { awaitsArtifact, isSuspendedByUs, readState } from '../objectGates/objectState.ts';
+import { awaitsArtifact, isSuspendedByUs, storedState } from '../objectGates/objectState.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { shortened } from '../text/oneLine.ts';
@@ -47,7 +47,7 @@ export function verifyWrite(write: FluxWrite): Denial | undefined {
 }
 
 function verifySuspended(object: FluxObject): Denial | undefined {
-  const state = readState(object)?.is;
+  const state = storedState(object)?.is;
   // With a bypass, a user may let the object run before its source has fetched the version.
   const mustBeSuspended = state === 'closed' || state === 'opening' || (awaitsArtifact(object) && state !== 'bypassed');
   if (!mustBeSuspended || object.spec?.suspend === true) return undefined;
@@ -61,7 +61,7 @@ function verifySuspended(object: FluxObject): Denial | undefined {
  */
 function verifyState({ object, old, context, closed: known }: FluxWrite): Denial | undefined {
   const isStateless = object.metadata.annotations?.[GATE_STATE] === undefined;
-  if (object.metadata.deletionTimestamp || !(isStateless || readState(object)?.is === 'open')) return undefined;
+  if (object.metadata.deletionTimestamp || !(isStateless || storedState(object)?.is === 'open')) return undefined;
   const seen = new Set(old && !isStateless ? closureKeys(known) : []);
   const closed = closedWhere(evaluateObjectGates(object, context).closed, (closure) => !seen.has(closure));
   if (!closed) return undefined;
@@ -80,7 +80,7 @@ function verifyBehindClosedGate(
   { object, old, user, isByDecorator, bypass, context, closed }: FluxWrite,
   bypassing: ReadonlyMap<string, Rollout>,
 ): Denial | undefined {
-  const state = readState(object)?.is;
+  const state = storedState(object)?.is;
   // In any other state the Gate has closed between the two calls of this request, and the write counts as earlier.
   if (state !== 'closed' && state !== 'bypassed' && state !== 'bypassing') return undefined;
   if (!old || isSystemDeleter(user) || bypass?.granted || !closed) return undefined;
@@ -115,7 +115,7 @@ const exclude = (what: string) => `Exclude this ${what} from that webhook.`;
  * it. A bypass is verified with its Rollouts.
  */
 export function agreesWithDeployed(object: FluxObject): boolean {
-  const state = readState(object)?.is;
+  const state = storedState(object)?.is;
   const deployments = deploymentsOn(object);
   const agrees = (field: ManagedField) => {
     const deployed = deployments.get(field.rollout);

@@ -7,7 +7,7 @@ import { newProblems } from '../kube/fieldProblem.ts';
 import { deploymentText, parseDeployments } from '../managedField/deployment.ts';
 import { areClosed } from '../objectGates/gateTexts.ts';
 import { gatesInAnnotation, type ObjectGates } from '../objectGates/objectGates.ts';
-import { readState } from '../objectGates/objectState.ts';
+import { storedState } from '../objectGates/objectState.ts';
 import { unknownAnnotationWarnings } from './unknownAnnotations.ts';
 
 /** The part of a `FluxWrite` that the Warnings are about. */
@@ -35,7 +35,7 @@ export function writeWarnings(write: AllowedWrite, settled: FluxObject, gates: O
 /** Warnings about references that the write breaks, or with which it exceeds a limit; for a new object, about each. */
 function referenceWarnings({ old, context }: AllowedWrite, { problems, limit }: ObjectGates): string[] {
   const known = old && gatesInAnnotation(old, context);
-  const state = readState(old);
+  const state = storedState(old);
   const wasBeyond = state?.is === 'closed' && state.gates.some(isLimit);
   return [...(limit && !wasBeyond ? [`held: ${LIMIT_TEXTS[limit]}`] : []), ...newProblems(problems, known?.problems)];
 }

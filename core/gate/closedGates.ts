@@ -30,7 +30,7 @@ export function reportedClosed(entries: FluxBindingStatus['gates']): ClosedGates
   return closedAmong(gates, limit);
 }
 
-/** The closed Gates of all of these, each once. Of several limits one counts, always the same. */
+/** The closed Gates of all of these, each once. If several limits are exceeded, the first by name. */
 export function unionOfClosed(all: readonly (ClosedGates | undefined)[]): ClosedGates | undefined {
   const found = all.flatMap((each) => each ?? []);
   const known = new Set<string>();

@@ -49,7 +49,8 @@ export function closeRequestOf(gate: Gate, now: EpochMs): GateRequest | undefine
 
 /**
  * Whether a request to open has an effect. On a Gate with approvals it can only end a closure, or withdraw a planned
- * one. Of the write's own requests only a closure counts: the opening would precede or replace a planned one.
+ * one. If the write also closes the Gate, only that request counts: the opening would come first, or replace a planned
+ * one.
  * @param version the one version that the opening is for
  * @param gate the Gate after the write, with the record of its requests; before the write the same as `old`
  */

@@ -56,7 +56,7 @@ export function storedLimit(limit: Limit): NamespacedName {
   return { namespace: '', name: limit };
 }
 
-/** All of these Gates, each once, without `selected`. Of several limits one counts, always the same. */
+/** All of these Gates, each once, without `selected`. If several limits are exceeded, the first by name. */
 export function unionOf(all: readonly RequiredGates[]): RequiredGates {
   const refs = all.flatMap((each) => each.refs.map(({ namespace, name }) => ({ namespace, name })));
   return {

@@ -80,10 +80,10 @@ export function requiredByObject(
 ): RequiredByObject {
   // One more than the limit is enough to see that they are too many.
   const selecting = gatesSelecting(object, selectingGates, LIMITS.requiredGates + 1);
-  return withNamed(object, selecting, selectingGates.isTruncated ?? false, rules);
+  return requiredWith(object, selecting, selectingGates.isTruncated ?? false, rules);
 }
 
-function withNamed(
+function requiredWith(
   object: FluxObject,
   selecting: readonly NamespacedName[],
   isTruncated: boolean,
@@ -115,7 +115,7 @@ export function evaluateRecordedGates(
 ): ObjectGates {
   const recorded = gatesInSelectedBy(object);
   const selecting = (recorded ?? []).filter((ref) => gates.has(refKey(ref)));
-  return evaluateAll(withNamed(object, selecting, recorded === undefined, rules), gates, now);
+  return evaluateAll(requiredWith(object, selecting, recorded === undefined, rules), gates, now);
 }
 
 function evaluateAll(required: RequiredByObject, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {

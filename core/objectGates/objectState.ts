@@ -49,7 +49,7 @@ const STATE = /^(open|opening|closed|bypassed|bypassing)(?:: (.*)|@.*)?$/;
  * The state of the object, or the one that a trigger requests, without Gates; undefined if it has none, or the
  * annotation has another format.
  */
-export function readState(object: Pick<KubeObject, 'metadata'> | undefined): ObjectState | undefined {
+export function storedState(object: Pick<KubeObject, 'metadata'> | undefined): ObjectState | undefined {
   const [, is, rest = ''] = STATE.exec(object?.metadata.annotations?.[GATE_STATE] ?? '') ?? [];
   if (is === 'open') return { is };
   // As `formatState` writes it. Only a tenant can have written a longer list.
@@ -95,7 +95,7 @@ export function currentState(
   object: Pick<KubeObject, 'metadata'> | undefined,
   heldBy: readonly string[],
 ): ObjectState['is'] {
-  const stored = readState(object);
+  const stored = storedState(object);
   if (heldBy.length === 0) return stored?.is === 'opening' ? 'opening' : 'open';
   if (stored?.is !== 'bypassed' && stored?.is !== 'bypassing') return 'closed';
   // Beyond the limit the closures are unknown: a bypass covers only the write with the reason.

@@ -21,7 +21,7 @@ import { findCondition } from '../kube/conditions.ts';
 import { groupOf, labelValue, refKey } from '../kube/names.ts';
 import { formatInstant, formatTime, parseTime } from '../kube/time.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
-import { awaitsArtifact, readState } from '../objectGates/objectState.ts';
+import { awaitsArtifact, storedState } from '../objectGates/objectState.ts';
 
 export type ApplierWait = NonNullable<FluxBindingStatus['awaits']>;
 type ApplierState = Pick<ApplierWait, 'state' | 'reason'>;
@@ -91,7 +91,7 @@ export function applierState(
 
 function applierStateOf(applier: FluxObject, applied: ObjectKey, since: EpochMs, now: EpochMs): ApplierState {
   if (applier.spec?.suspend === true) {
-    const state = readState(applier)?.is;
+    const state = storedState(applier)?.is;
     const own = applierOf(applier);
     const isCycle = applied.kind === 'Kustomization' && own !== undefined && refKey(own) === refKey(applied);
     const endsSoon = (state === 'opening' && !isCycle) || (awaitsArtifact(applier) && state !== 'closed');
@@ -162,7 +162,7 @@ export const MAX_REQUESTING = 10;
 
 /** The applier that the object waits for, and the start of that wait; undefined if it waits for none. */
 export function awaitedApply(object: FluxObject): FluxBindingSpec['awaits'] {
-  const state = readState(object);
+  const state = storedState(object);
   const applier = applierOf(object);
   return state?.is === 'opening' && applier ? { ...applier, since: formatInstant(state.since) } : undefined;
 }

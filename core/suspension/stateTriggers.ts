@@ -16,7 +16,7 @@ import {
   formatState,
   isSuspendedByUs,
   type ObjectState,
-  readState,
+  storedState,
 } from '../objectGates/objectState.ts';
 import { awaitedApply, currentWait, resumedAloneAt } from './applier.ts';
 import { isReportedBypassing } from './bypassGrant.ts';
@@ -79,7 +79,7 @@ export function requestedByRollouts(
   }
   if (currentState(object, heldBy) === 'bypassed') return undefined;
   const isBypassing = isReportedBypassing(bindingStatus, heldBy);
-  if (isBypassing === (readState(object)?.is === 'bypassing')) return undefined;
+  if (isBypassing === (storedState(object)?.is === 'bypassing')) return undefined;
   return newTrigger(object, isBypassing ? 'bypassing' : 'closed', now);
 }
 
@@ -101,7 +101,7 @@ function stateTrigger(is: ObjectState['is'], now: EpochMs): string {
 /** Whether the object's state fits its Gates: held by exactly the closed ones, bypassing all of them, or not held. */
 export function fitsGates(object: FluxObject, { heldBy }: ObjectGates): boolean {
   const state = currentState(object, heldBy);
-  if (state !== 'closed') return state === (readState(object)?.is ?? 'open');
+  if (state !== 'closed') return state === (storedState(object)?.is ?? 'open');
   const isMarked = object.metadata.annotations?.[GATE_STATE] === formatState({ is: 'closed', gates: heldBy });
   return isMarked && isSuspendedByUs(object);
 }

@@ -16,7 +16,7 @@ import {
   formatState,
   isSuspendedByUs,
   type ObjectState,
-  readState,
+  storedState,
 } from '../objectGates/objectState.ts';
 import { applierOf, applierState, objectKeyOf, waitEnds } from './applier.ts';
 
@@ -53,7 +53,7 @@ interface Suspension {
 
 /** The object with its suspension decided. */
 export function settleSuspension(write: SuspensionWrite): FluxObject {
-  const stored = { suspendBefore: storedPrevious(write), state: readState(write.old) };
+  const stored = { suspendBefore: storedPrevious(write), state: storedState(write.old) };
   const { suspend, suspendBefore, state } = decideSuspension({ ...write, ...stored });
   return annotateAll(setSuspend(write.object, suspend), {
     [SUSPENDED]: suspendBefore,
@@ -98,7 +98,7 @@ function untilFetched(write: WriteWithStored, state: ObjectState | undefined): S
 
 /** Whether the write ends the wait for the applier, as the decorator's write does. */
 export function endsOpening(sent: FluxObject, old: FluxObject | undefined): boolean {
-  return readState(old)?.is === 'opening' && readState(sent)?.is === 'open';
+  return storedState(old)?.is === 'opening' && storedState(sent)?.is === 'open';
 }
 
 /**

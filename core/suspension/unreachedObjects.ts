@@ -11,7 +11,7 @@ import { closureKey } from '../gate/closedGates.ts';
 import { parseGateRefs } from '../gate/gateRefs.ts';
 import { gateSelects, requirerText } from '../gate/gateSelection.ts';
 import { identityOf, refKey } from '../kube/names.ts';
-import { currentState, isBypass, readState } from '../objectGates/objectState.ts';
+import { currentState, isBypass, storedState } from '../objectGates/objectState.ts';
 import { applierOf } from './applier.ts';
 
 interface Unheld extends ObjectName {
@@ -67,7 +67,7 @@ export function unheldOf(
   return withReasons(objects, (object) => {
     const { annotations = {}, deletionTimestamp } = object.metadata;
     if (deletionTimestamp || annotations[SUSPENDED] !== undefined) return undefined;
-    const stored = readState(object);
+    const stored = storedState(object);
     // A user with the verb bypass has let it run.
     if (isBypass(currentState(object, closures)) || !requires(object, gate, namespaces)) return undefined;
     if (leaveNoRoom(annotations)) {
@@ -100,7 +100,7 @@ export function unresumedOf(gate: Gate, objects: readonly KubeObject[], namespac
   const key = refKey(identityOf(gate));
   return withReasons(objects, (object) => {
     const { [SUSPENDED]: suspended, [AWAITS_ARTIFACT]: awaits } = object.metadata.annotations ?? {};
-    const state = suspended === undefined ? undefined : readState(object);
+    const state = suspended === undefined ? undefined : storedState(object);
     const isStillClosed = state?.is === 'closed' && state.gates.every((each) => each === key);
     // The webhook has not seen the trigger: it would have resumed the object.
     const isNotResumed = isStillClosed || (state?.is === 'open' && awaits === undefined);

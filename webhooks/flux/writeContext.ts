@@ -16,7 +16,7 @@ import { managedFieldsOf, rolloutsOfObject, unboundRollouts } from '../../core/m
 import { needsNoSource } from '../../core/managedField/setManagedFields.ts';
 import { sourceOf } from '../../core/managedField/source.ts';
 import { type GateContext, gatesToRead } from '../../core/objectGates/objectGates.ts';
-import { readState } from '../../core/objectGates/objectState.ts';
+import { storedState } from '../../core/objectGates/objectState.ts';
 import { applierOf } from '../../core/suspension/applier.ts';
 import { endsOpening } from '../../core/suspension/suspension.ts';
 import { labelsSelectedBy, listSelecting, readGates } from '../../live/gateReads.ts';
@@ -51,7 +51,7 @@ async function readGatesOfWrite(
   call: WebhookCall,
 ): Promise<GateContext> {
   const { object, old } = versions;
-  const isMarked = old && [object, old].some((each) => readState(each)?.is === 'closed');
+  const isMarked = old && [object, old].some((each) => storedState(each)?.is === 'closed');
   if (isMarked && userInfo.username === call.settings.metacontrollerUser) {
     const recorded = await readGateContext(versions, false, call);
     if (holdsWrite(recorded, versions)) return recorded;

@@ -60,8 +60,8 @@ export function isTimed(span: ClosedSpan = {}): boolean {
   return Object.values(span).some((time) => time !== undefined);
 }
 
-/** The instants of a ClosedSpan. */
-interface Closure {
+/** The beginning and end of a ClosedSpan. */
+interface Instants {
   at: EpochMs | undefined;
   end: EpochMs | undefined;
 }
@@ -246,7 +246,7 @@ export function gateAfter(gate: Gate, change: Readonly<Record<string, string | n
  * The text for a closed time span: ` at … until …`. `after`: the Gate after the write; its own spec decides the end.
  * `end`: the requested one.
  */
-function closureText(after: Gate, { at, end }: Closure, now: EpochMs): string {
+function closureText(after: Gate, { at, end }: Instants, now: EpochMs): string {
   if (end !== undefined) {
     const { opened, message } = evaluateGate(after, end);
     return `${atText(at)}${untilText(end)}${opened ? '' : `; it is closed then too: ${message}`}`;
@@ -284,7 +284,7 @@ function timeProblem(what: 'beginning' | 'end', at: EpochMs, now: EpochMs): stri
  */
 export function closeAnnotations(
   before: Readonly<Record<string, string>>,
-  { reason, at, end, requestedAt }: Closure & { reason: string | undefined; requestedAt: EpochMs },
+  { reason, at, end, requestedAt }: Instants & { reason: string | undefined; requestedAt: EpochMs },
 ): Record<string, string | null> {
   return {
     [CLOSE_REQUESTED_AT]: formatTime(requestedAt),

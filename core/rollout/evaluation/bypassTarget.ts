@@ -14,12 +14,12 @@ import { isUnfinished } from '../deployment/history.ts';
 import { unapplied } from '../deployment/progress.ts';
 import { newRequests, requestsOf, type VersionRequest, versionRequests } from './rolloutRequests.ts';
 
-type GrantedDeployment = Pick<BypassGrant, 'version' | 'id'>;
+type TargetDeployment = Pick<BypassGrant, 'version' | 'id'>;
 
 type BypassTarget =
   | {
       is: 'deployment';
-      deployment: GrantedDeployment;
+      deployment: TargetDeployment;
       /** Whether the write requests the version too, besides giving a reason. */
       requestsVersion: boolean;
     }
@@ -55,7 +55,7 @@ function unnamedTarget(
   rollout: Rollout,
   old: Rollout,
   user: string,
-  next: GrantedDeployment,
+  next: TargetDeployment,
   isRollingOut: boolean,
 ): BypassTarget {
   const requests = requestsFor(rollout, next);
@@ -71,7 +71,7 @@ function unnamedTarget(
 }
 
 /** The next deployment: initialVersion before any other, then a requested version, then the pending one. */
-function waitingDeployment(rollout: Rollout): GrantedDeployment | undefined {
+function waitingDeployment(rollout: Rollout): TargetDeployment | undefined {
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
   const initial = head ? undefined : rollout.spec?.initialVersion;
   const requested = initial || rollout.spec?.wantedVersion || requestsOf(rollout).forceDeploy || pendingVersion;
@@ -83,14 +83,14 @@ function waitingDeployment(rollout: Rollout): GrantedDeployment | undefined {
  * The newest deployment, if a Gate has closed while it is rolling out. A deployment without a bake may have Succeeded
  * at once: it rolls out as long as a bound object has not applied it.
  */
-function deploymentUnderWay(rollout: Rollout, bound: readonly FluxBinding[]): GrantedDeployment | undefined {
+function deploymentUnderWay(rollout: Rollout, bound: readonly FluxBinding[]): TargetDeployment | undefined {
   const [head] = rollout.status?.history ?? [];
   if (!head || !isRollingOut(head)) return undefined;
   const isUnderWay = isUnfinished(head) || unapplied(head, bound, rollout).length > 0;
   return isUnderWay ? { version: head.version.tag, id: head.id ?? 0 } : undefined;
 }
 
-function requestsFor(rollout: Rollout, { version, id }: GrantedDeployment): VersionRequest[] {
+function requestsFor(rollout: Rollout, { version, id }: TargetDeployment): VersionRequest[] {
   const [head] = rollout.status?.history ?? [];
   const made = id === head?.id && head.requestedBy ? [{ by: head.requestedBy, where: 'status.history[0]' }] : [];
   return [...made, ...versionRequests(rollout, version)];
@@ -103,7 +103,7 @@ function isReleased({ status }: Rollout, version: string): boolean {
   return known.some(({ tag }) => tag === version);
 }
 
-function otherText(rollout: Rollout, named: string, next: GrantedDeployment | undefined): TextWithCommands {
+function otherText(rollout: Rollout, named: string, next: TargetDeployment | undefined): TextWithCommands {
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
   if (!isLegalTag(named)) {
     return { text: `the version ${JSON.stringify(named)} that the write names is not a valid image tag` };
