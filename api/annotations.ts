@@ -12,8 +12,8 @@ export const GATE_PREFIX = 'gate.fluxcd.io/';
  * On Kustomizations: first half of the older pair.
  */
 export const BOUND_ROLLOUT = 'rollout.kuberik.com/rollout';
-/** On our Events: the version that the Event is about. */
-export const EVENT_VERSION = 'rollout.kuberik.com/version';
+/** On our Events, as in the metadata of notifications: the version that the Event is about. */
+export const EVENT_VERSION = 'kuberik.com/version';
 /** On Kustomizations: second half of the older pair, the variable's name. */
 export const SUBSTITUTE = 'rollout.kuberik.com/substitute';
 /**

@@ -159,7 +159,7 @@ describe('changes of objects', () => {
     ])(
       'send the version %s if it can be one: only then is it one act with the deployment of that version',
       async (version, expected) => {
-        const metadata = { ...withdrawn.metadata, annotations: { 'rollout.kuberik.com/version': version } };
+        const metadata = { ...withdrawn.metadata, annotations: { 'kuberik.com/version': version } };
         const [sent] = await eventsOf({ metadata });
         expect((sent!.data as { version?: string }).version).toBe(expected);
       },

@@ -72,7 +72,7 @@ describe('an Event', () => {
 
   it('names its version', () => {
     expect(eventOf({ ...NEWS, version: '1.1.0' }).metadata.annotations).toEqual({
-      'rollout.kuberik.com/version': '1.1.0',
+      'kuberik.com/version': '1.1.0',
     });
   });
 
