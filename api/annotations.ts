@@ -12,8 +12,6 @@ export const GATE_PREFIX = 'gate.fluxcd.io/';
  * On Kustomizations: first half of the older pair.
  */
 export const BOUND_ROLLOUT = 'rollout.kuberik.com/rollout';
-/** On our Events, as in the metadata of notifications: the version that the Event is about. */
-export const EVENT_VERSION = 'kuberik.com/version';
 /** On Kustomizations: second half of the older pair, the variable's name. */
 export const SUBSTITUTE = 'rollout.kuberik.com/substitute';
 /**
@@ -266,6 +264,8 @@ export const GATE_PRETTY_NAME = 'gate.kuberik.com/pretty-name';
 export const GATE_DESCRIPTION = 'gate.kuberik.com/description';
 /** On the RolloutGate of a schedule: when the schedule next changes it; absent if it never does. */
 export const GATE_UNTIL = 'gate.kuberik.com/until';
+/** On our Events, as in the metadata of notifications: the version that the Event is about. */
+export const EVENT_VERSION = 'kuberik.com/version';
 /** Label on Jobs and Pods that copy a release: the Rollout, shortened as a label. */
 export const COPY_LABEL = 'rollout.kuberik.com/copies-for';
 

@@ -105,7 +105,7 @@ interface BeforeDecision extends Pick<Plan, 'events'> {
 function beforeDecision(observed: Observed, now: EpochMs): BeforeDecision {
   const { rollout, healthChecks } = observed;
   const config = readRolloutConfig(observed);
-  const stored = storedState(rollout.status);
+  const stored = stateBefore(rollout.status);
   const requests = requestsOf(rollout);
   const retry = requests.retry ? retryHead(stored.history[0], healthChecks, now) : undefined;
   const [present, ...older] = stored.history;
@@ -157,7 +157,7 @@ function ownPart(observed: Observed, now: EpochMs): Observed {
 }
 
 /** The state in the stored status, from which a plan starts. */
-function storedState(status: RolloutStatus = {}): RolloutState {
+function stateBefore(status: RolloutStatus = {}): RolloutState {
   return {
     history: status.history ?? [],
     available: status.availableReleases ?? [],
