@@ -50,7 +50,7 @@ export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, no
   }
   for (const { action, at } of ignored) {
     warnings.push(
-      `${REQUESTED_AT_KEYS[action]} ${formatTime(at)} is not newer than an earlier request: set a new time`,
+      `${REQUESTED_AT_KEYS[action]} ${formatTime(at)} repeats or precedes an earlier request: set a new time`,
     );
   }
   if (gate.spec.window !== old?.spec.window && gate.spec.window !== undefined && parseWindow(gate.spec.window) === 0) {

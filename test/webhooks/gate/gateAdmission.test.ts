@@ -121,7 +121,7 @@ describe('an invalid spec is denied with its field', () => {
       'a time from before the last one',
       gate({ default: 'closed' }, { [OPEN]: day('09:00:00') }),
       gate({ default: 'closed' }, { [OPEN]: day('10:00:00') }),
-      `${OPEN} ${day('09:00:00')} is not newer than an earlier request: set a new time`,
+      `${OPEN} ${day('09:00:00')} repeats or precedes an earlier request: set a new time`,
     ],
   ])('%s gets a warning', async (_name, object, old, warning) => {
     const answer = await write([mutateGate, validateGate], { object, old, at: day('10:00:00') });
