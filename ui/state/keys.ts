@@ -5,7 +5,8 @@ import { nextTheme } from './theme.ts';
 type Handler = (event: KeyboardEvent) => void;
 
 const own = new Map<string, Handler>();
-let pressedGAt = 0;
+/** Whether the last key was `g`: the next one then names a page. Without a time limit, which a slow browser exceeds. */
+let goesToPage = false;
 
 /** Adds shortcuts, and returns the function that removes them. */
 export function onKeys(handlers: Record<string, Handler>): () => void {
@@ -24,8 +25,8 @@ export function listenToKeys(showHelp: () => void): void {
       return;
     }
     if (document.querySelector('dialog[open]')) return;
-    if (event.timeStamp - pressedGAt < 1000) {
-      pressedGAt = 0;
+    if (goesToPage) {
+      goesToPage = false;
       const { board: b, gates: g, promotion: p, adopt: a } = linkTo;
       const to = { b, g, p, a }[event.key];
       if (to) return go(to);
@@ -35,8 +36,8 @@ export function listenToKeys(showHelp: () => void): void {
     handler(event);
   });
   const everywhere: Record<string, Handler> = {
-    g: (event) => {
-      pressedGAt = event.timeStamp;
+    g: () => {
+      goesToPage = true;
     },
     t: nextTheme,
     '?': showHelp,
