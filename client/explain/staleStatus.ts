@@ -67,7 +67,7 @@ export function notSetText(object: FluxObject, rollout: Rollout, now: EpochMs): 
   if (isSet || awaits !== undefined || object.kind === KINDS.HelmRelease.kind) return undefined;
   const name = `${object.kind} ${refKey(identityOf(object))}`;
   const since = `${head.version.tag}, committed at ${formatTime(at)}`;
-  return `${name} does not have ${since}: the command doctor checks the webhook and Metacontroller`;
+  return `${name} lacks ${since}. The command doctor checks the webhook and Metacontroller`;
 }
 
 export function staleCauses(object: AnyObject, now: EpochMs): Cause[] {

@@ -228,7 +228,7 @@ function readyFinding(status: FluxBindingStatus, spec: FluxBindingSpec, closed: 
 function waitText({ source }: FluxBindingStatus, { source: of, target }: FluxBindingSpec, deployments: string): string {
   const name = `${of?.kind} '${of?.name}'`;
   if (source?.stuck !== undefined) {
-    return `${deployments}, but ${name} ${source.stuck}; ${target.kind} '${target.name}' keeps its version`;
+    return `${deployments}, but ${name} ${source.stuck}. ${target.kind} '${target.name}' stays on its present version`;
   }
   return source?.awaits === undefined
     ? `Flux to apply ${deployments}`

@@ -2,7 +2,7 @@
 import type { FluxBindingStatus } from '../../api/types.ts';
 import { refKey } from '../kube/names.ts';
 import type { CommandLine } from '../text/commands.ts';
-import { fullMessage, type GateResult, isMissing } from './evaluateGates.ts';
+import { type GateResult, isMissing, requestText } from './evaluateGates.ts';
 import { LIMIT_TEXTS, type Limit, requiredIn } from './gateRefs.ts';
 
 /**
@@ -77,16 +77,22 @@ export function closureKey({ key, closure }: Pick<GateResult, 'key' | 'closure'>
 
 // The texts.
 
-/** The closed Gates with their causes: `Gate 'shop/freeze' is closed (Gate close requested, closed by alice)`. */
+/** The closed Gates with their causes: `Gate 'shop/freeze' is closed by alice: INC-42`. */
 export function closedText(closed: ClosedGates): string {
   return mapClosed(closed, String, closedGateText).join('; ');
 }
 
 export function closedGateText(gate: GateResult): string {
-  if (isMissing(gate)) return gate.message;
-  const needsVersion = gate.opensByApprovalsOnly && !gate.missingApprovals;
-  const how = needsVersion ? '; it opens only by approvals, for one version of one Rollout' : '';
-  return `Gate '${gate.key}' is closed (${fullMessage(gate)}${how})`;
+  return isMissing(gate) ? gate.message : `Gate '${gate.key}' is ${closedPhrase(gate)}`;
+}
+
+/** `closed by alice: INC-42 (1.2.0 has 1 of 2 approvals)`; without a known user, `closed (Gate close requested)`. */
+export function closedPhrase({ message, until, closedBy, missingApprovals, opensByApprovalsOnly }: GateResult): string {
+  const approvals = missingApprovals
+    ? (missingApprovals.names ?? missingApprovals.count)
+    : opensByApprovalsOnly && 'it opens only by approvals, for one version of one Rollout';
+  const details = [...(closedBy && until === undefined ? [] : [message]), ...(approvals ? [approvals] : [])].join('; ');
+  return `${closedBy ? requestText(closedBy) : 'closed'}${details && ` (${details})`}`;
 }
 
 /** The commands that approve the version at the closed Gates with approvals. */

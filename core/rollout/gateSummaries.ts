@@ -5,8 +5,8 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { GateSummary, HistoryEntry, RolloutGate, VersionInfo } from '../../api/types.ts';
-import { approveGateCommands, type ClosedGates, closedAmong, unionOfClosed } from '../gate/closedGates.ts';
-import { evaluateGates, fullMessage, type GateResult, isMissing, redactFor } from '../gate/evaluateGates.ts';
+import { approveGateCommands, type ClosedGates, closedAmong, closedPhrase, unionOfClosed } from '../gate/closedGates.ts';
+import { evaluateGates, type GateResult, isMissing, redactFor } from '../gate/evaluateGates.ts';
 import { LIMIT_TEXTS } from '../gate/gateRefs.ts';
 import { LIMITS } from '../limits.ts';
 import { withCommands } from '../text/commands.ts';
@@ -149,5 +149,5 @@ function closedSummary(name: string, message: string): GateSummary {
 
 function closedMessage(gate: GateResult): string {
   if (isMissing(gate)) return gate.message;
-  return withCommands(`Gate is closed: ${fullMessage(gate)}`, ...approveGateCommands([gate]));
+  return withCommands(`Gate is ${closedPhrase(gate)}`, ...approveGateCommands([gate]));
 }

@@ -208,7 +208,7 @@ export function applierWaitText(wait: ApplierWait): string {
   const { namespace, name, since, state, reason } = wait;
   const text = `until Kustomization '${namespace}/${name}' applies it again`;
   const end = resumedAloneAt(wait);
-  const alone = end === undefined ? '' : `: the object is resumed without it at ${formatTime(end)}`;
+  const alone = end === undefined ? '' : `. The object is resumed without waiting for it at ${formatTime(end)}`;
   if (state === 'Failing') return `${text}. That Kustomization's last attempt failed: ${reason}`;
   if (state === 'Suspended') return `${text}. That Kustomization is suspended${alone}`;
   if (reason === NOT_LISTED) return `${text}. That Kustomization does not list the object in its inventory${alone}`;

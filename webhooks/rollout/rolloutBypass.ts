@@ -84,7 +84,7 @@ export async function bypassOf(
 }
 
 const NOTHING_WAITS =
-  'no version is waiting, so no Gate is bypassed. Within five minutes you can delete the Rollout or write its status';
+  'no version waits, so no Gate is bypassed. For five minutes the reason lets you delete the Rollout or write its status';
 const NO_REASON = `${BYPASS_FOR} has no effect without a new ${BYPASS_REASON} in the same write`;
 
 /**

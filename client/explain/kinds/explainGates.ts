@@ -148,7 +148,7 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
   const rejected = spec?.rejectedVersions ?? [];
   const listed = listingOf(gate, spec?.passing === false, version);
   const who = listed ? `, ${changeText(storedEntry(listed))}` : '';
-  const waits = `Version ${version} of Rollout ${name} waits for ${isWaitedFor ? 'it' : 'something else'}`;
+  const waits = `Version ${version} of Rollout ${name} waits${isWaitedFor ? ' for it' : ', but not for this RolloutGate'}`;
   const absent = `Rollout ${name} was not found in namespace ${object.namespace}, or you aren't allowed to read it`;
   const code = isBlocked ? 'RolloutGatesBlocking' : undefined;
   const causes: Cause[] = [

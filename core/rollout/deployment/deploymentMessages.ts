@@ -13,7 +13,7 @@ export const APPLIED = 'No bake time configured, deployment completed once Flux 
 export const RAN_BEFORE = 'Adopted without a bake: the version was running before this Rollout was created.';
 export const WAITING_FOR_HEALTH = 'Waiting for health checks to become healthy before starting bake.';
 /** Why a deployment makes no progress: a closed Gate, or the suspension that it left behind. */
-export const HELD = 'a Gate is closed, or an object is still suspended after its opening';
+export const HELD = 'a Gate is closed, or has opened and an object is still suspended';
 /** Replaces WAITING_FOR_HEALTH while a closed Gate, or the suspension that it left behind, holds the deployment. */
 export const HELD_BY_GATE = `Held: ${HELD}. The bake starts once the version is applied and healthy.`;
 /** Replaces WAITING_TO_BE_APPLIED while a closed Gate, or the suspension that it left behind, holds the deployment. */

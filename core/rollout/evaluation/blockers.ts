@@ -289,7 +289,7 @@ function minimumAgeBlockers({ choice, young: [youngest] }: BlockerInputs): Found
   if (choice.version !== undefined || !isAutomatic(choice) || !youngest) return [];
   const { tag: version, deployableAt } = youngest;
   const until = times({ until: parseTime(deployableAt) });
-  const text = `until ${until.until}: spec.minimumReleaseAge counts from the release's discovery`;
+  const text = `until ${until.until} (spec.minimumReleaseAge after its discovery)`;
   return [{ type: 'MinimumAge', effect: 'Waits', reason: RELEASE_TOO_YOUNG, version, ...until, text }];
 }
 

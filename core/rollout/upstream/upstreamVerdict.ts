@@ -85,7 +85,7 @@ function missingText({ namespace }: UpstreamRef, home = ''): string {
   return `does not exist, or has not consented: ${howToAllow(home)}`;
 }
 
-const COMPARED_TEXT: Record<Match, string> = { tag: 'it', digest: 'its digest', revision: 'its revision' };
+const COMPARED_TEXT: Record<Match, string> = { tag: 'this version', digest: 'this digest', revision: 'this revision' };
 
 /** Finds the wait of a candidate; undefined if it is let through. */
 function waitFinder(
@@ -102,7 +102,7 @@ function waitFinder(
       return unsatisfied(`neither digest nor revision of ${tag} is known here`);
     }
     const entry = entryOf(candidate);
-    if (!entry) return unsatisfied(`has no deployment of ${COMPARED_TEXT[ref.match]} in its history`);
+    if (!entry) return unsatisfied(`its history has no deployment of ${COMPARED_TEXT[ref.match]}`);
     if (rolledBack.has(entry.version.tag)) return unsatisfied('was rolled back there');
     return waitForDeployment(entry, ref, now);
   };

@@ -110,7 +110,7 @@ describe('of which a version is not set after a minute', () => {
   const late = Date.parse(DEPLOYING.timestamp!) + 61_000;
   const lacking = kustomization({ deployed: deployment('my-app', 1, '1.0.0') });
   const text =
-    'Kustomization shop/web does not have 1.1.0, committed at 2026-03-04T09:00:00Z: the command doctor checks the webhook and Metacontroller';
+    'Kustomization shop/web lacks 1.1.0, committed at 2026-03-04T09:00:00Z. The command doctor checks the webhook and Metacontroller';
   const textOf = (object: FluxObject, of = deploying, now = late) =>
     explainRollout(of, { ...NO_RELATED, objects: [object] }, now).causes.find(({ code }) => code === 'NotSet')?.text;
 

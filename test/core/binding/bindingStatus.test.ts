@@ -118,7 +118,7 @@ const rows: Row[] = [
     state: 'Waiting',
     ready: [
       'Unknown',
-      /^waiting for my-app 1\.1\.0 \(2\), but OCIRepository 'web' cannot fetch it \(NotFound\); Kustomization 'web' keeps its version$/,
+      /^waiting for my-app 1\.1\.0 \(2\), but OCIRepository 'web' cannot fetch it \(NotFound\)\. Kustomization 'web' stays on its present version$/,
     ],
   }),
   row('source and Kustomization have it', ofSource('1.1.0@sha256:1'), oci, applied),

@@ -54,8 +54,8 @@ describe('required gates', () => {
     const request = { action: 'close' as const, at: '2026-01-05T09:00:00Z', by: 'anna', reason: 'INC-42' };
     const frozen = (more = {}) => ({ ...open, status: { request: { ...request, ...more } } });
     const text = (more = {}) => deniedBy(one, frozen(more), at).text;
-    expect(text()).toContain("Gate 'platform/freeze' is closed (Gate close requested, closed by anna: INC-42)");
-    expect(text({ reason: undefined })).toContain('(Gate close requested, closed by anna)');
+    expect(text()).toContain("Gate 'platform/freeze' is closed by anna: INC-42");
+    expect(text({ reason: undefined })).toContain("'platform/freeze' is closed by anna.");
     expect(text({ reason: 'x'.repeat(5000) }).length).toBeLessThan(500);
     expect(deniedBy(one, closed, at).text).toContain('(Gate closed by default)');
   });
@@ -134,8 +134,8 @@ describe('a Gate with approvals that a request has closed', () => {
     );
 
   it.each([
-    ['opened', 'Gate close requested', 1],
-    ['closed', 'an unknown user; it opens only by approvals', 0],
+    ['opened', 'is closed by an unknown user.', 1],
+    ['closed', 'an unknown user (it opens only by approvals', 0],
   ] as const)('by default %s: a denial has the command that opens it if there is one', (standard, text, commands) => {
     const denied = deniedBy(ref, closed(standard), at);
     expect(denied.text.includes('only by approvals')).toBe(commands === 0);

@@ -63,13 +63,13 @@ it.each([
   [failing, "That Kustomization's last attempt failed: BuildFailed"],
   [
     done,
-    'That Kustomization has applied everything since the opening, except this object: the object is resumed without it at 2026-03-04T10:00:00Z',
+    'That Kustomization has applied everything since the opening, except this object. The object is resumed without waiting for it at 2026-03-04T10:00:00Z',
   ],
-  [suspended, 'That Kustomization is suspended: the object is resumed without it at 2026-03-04T10:02:00Z'],
-  [undefined, 'That Kustomization does not exist: the object is resumed without it at 2026-03-04T10:02:00Z'],
+  [suspended, 'That Kustomization is suspended. The object is resumed without waiting for it at 2026-03-04T10:02:00Z'],
+  [undefined, 'That Kustomization does not exist. The object is resumed without waiting for it at 2026-03-04T10:02:00Z'],
   [
     { ...done, metadata: { ...done.metadata, deletionTimestamp: SINCE } },
-    'That Kustomization is being deleted: the object is resumed without it at 2026-03-04T10:00:00Z',
+    'That Kustomization is being deleted. The object is resumed without waiting for it at 2026-03-04T10:00:00Z',
   ],
 ])('people read which one, why, and until when: %#', (applier, why) => {
   const [awaits] = said(applier);

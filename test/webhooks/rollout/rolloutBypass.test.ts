@@ -78,7 +78,7 @@ describe('a new reason of a user who may bypass each closed Gate of the Rollout 
   it('with nothing to deploy is for a deletion only, with a Warning, and no bypass yet', async () => {
     const answer = await ask({ next: annotated(REASON, own, AT_7) });
     expect(answer).toMatchObject({ grant: undefined, by: `${T} sre`, events: [], audit: {} });
-    expect(answer.warnings).toEqual([expect.stringContaining('no version is waiting')]);
+    expect(answer.warnings).toEqual([expect.stringContaining('no version waits')]);
   });
 
   it('gets a Warning about the other changes that a Kustomization would apply', async () => {

@@ -65,7 +65,7 @@ describe('the upstream Rollouts of a Rollout', () => {
       )[0]!;
     expect(evaluated('digest')).toMatchObject({
       allowed: ['5.0.0-prod'],
-      wait: { text: "Rollout 'staging' (has no deployment of its digest in its history)" },
+      wait: { text: "Rollout 'staging' (its history has no deployment of this digest)" },
     });
     expect(evaluated('revision').allowed).toEqual(['6.6.6', '6.0.0', '5.0.0-prod']);
     const unknown = evaluateUpstream(
