@@ -36,7 +36,7 @@ export const freezeCommand: CommandDefinition = {
 By default a new Gate selects the Kustomizations, HelmReleases and Rollouts of its namespace; sources still fetch.
 Without --for, --until and --every, a new Gate stays closed until a user opens it.
 The command lists what the Gate holds, and asks you to confirm.
-If the Gate exists, the command closes it and leaves its spec unchanged; its spec.window ends the closure. The command fails if you give --every, if --kinds or a selector differs from the Gate's, or if the Gate would not stay closed until the given end.`,
+If the Gate exists, the command closes it, and its spec.window ends the closure. The command fails with --every, with other --kinds or selectors than the Gate's, and if the Gate would open before the given end.`,
   arguments: [
     { syntax: '[name]', help: `name of the Gate; ${DEFAULT_NAME} when absent`, completes: { names: 'Gate' } },
   ],

@@ -190,7 +190,8 @@ export async function waitFor(
       return now === 'reached' ? EXIT.ok : EXIT.failed;
     }
     if (signal.aborted) return EXIT.interrupted;
-    terminal.print(`Timed out waiting for: ${what}${last ? `; ${lineOf(last, styleOf(context))}` : ''}`);
+    terminal.print(`Timed out waiting for: ${what}`);
+    if (last) terminal.print(lineOf(last, styleOf(context)));
     return EXIT.timeout;
   } finally {
     clearTimeout(timer);

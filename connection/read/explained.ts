@@ -20,6 +20,7 @@ import { undiscoveredText } from '../../client/explain/staleStatus.ts';
 import type { NextDeployment } from '../../core/gate/gateApprovals.ts';
 import { ANY_REF } from '../../core/gate/gateRefs.ts';
 import { gateSelects, reachesBeyond, selectingGateLists } from '../../core/gate/gateSelection.ts';
+import { needsNamespaceLabels } from '../../core/health/association.ts';
 import { groupOf, identityOf, objectName, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { rolloutsOfObject } from '../../core/managedField/managedFields.ts';
 import { recordedRefs } from '../../core/objectGates/objectGates.ts';
@@ -59,8 +60,11 @@ export async function explainObject(
       return explainRolloutGate(gate, await readable(client.get<Rollout>({ ...ROLLOUTS, namespace, name })), now);
     }
     case 'HealthCheck': {
-      const rollouts = await readable(client.list<Rollout>({ ...ROLLOUTS, namespace }));
-      return explainHealthCheck(object as HealthCheck, rollouts ?? []);
+      const rollouts = (await readable(client.list<Rollout>({ ...ROLLOUTS, namespace }))) ?? [];
+      const home = needsNamespaceLabels(rollouts)
+        ? await readable(client.get<KubeObject>({ ...NAMESPACES, name: namespace }))
+        : undefined;
+      return explainHealthCheck(object as HealthCheck, rollouts, home?.metadata.labels);
     }
     case 'RolloutBudget':
     case 'ClusterRolloutBudget':

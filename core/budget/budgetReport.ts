@@ -85,7 +85,11 @@ function usageOf({
     return ['ImageUnknown', `${message}: ${names} of earlier waves have not reported an image`];
   }
   if (waiting > 0 && slots.length > 0) return ['WaveUnderWay', `${message} for earlier waves`];
-  if (waiting > 0) return ['WaveIncomplete', `${message} until every Rollout of earlier waves has deployed the version that it requests`];
+  if (waiting > 0)
+    return [
+      'WaveIncomplete',
+      `${message} until every Rollout of earlier waves has deployed the version that it requests`,
+    ];
   return ['Granting', message];
 }
 

@@ -22,6 +22,7 @@ import { labelValue, refKey, shortHash, without } from '../kube/names.ts';
 import { selectorProblems } from '../kube/selector.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
+import { countOf } from '../text/count.ts';
 import { activeRules, nextTransition } from './activeRules.ts';
 import { compileCalendar } from './calendarRules.ts';
 
@@ -67,7 +68,11 @@ export function planSchedule(
     conditions: setCondition<Condition>(
       schedule.status?.conditions?.filter(({ type }) => type !== STALLED),
       problem === undefined
-        ? trueCondition(READY, 'ScheduleEvaluated', `${passing ? 'Passing' : 'Holding'} ${managed.length} Rollouts`)
+        ? trueCondition(
+            READY,
+            'ScheduleEvaluated',
+            `${passing ? 'Passing' : 'Holding'} ${countOf(managed.length, KINDS.Rollout.kind)}`,
+          )
         : falseCondition(READY, 'TooManyRollouts', problem),
       now,
     ),

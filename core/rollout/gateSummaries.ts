@@ -5,7 +5,13 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { GateSummary, HistoryEntry, RolloutGate, VersionInfo } from '../../api/types.ts';
-import { approveGateCommands, type ClosedGates, closedAmong, closedPhrase, unionOfClosed } from '../gate/closedGates.ts';
+import {
+  approveGateCommands,
+  type ClosedGates,
+  closedAmong,
+  closedPhrase,
+  unionOfClosed,
+} from '../gate/closedGates.ts';
 import { evaluateGates, type GateResult, isMissing, redactFor } from '../gate/evaluateGates.ts';
 import { LIMIT_TEXTS } from '../gate/gateRefs.ts';
 import { LIMITS } from '../limits.ts';

@@ -21,7 +21,7 @@ export function requireToken(
     if (given === undefined) {
       return {
         status: 401,
-        error: 'the hooks require Metacontroller’s token as Authorization: Bearer, and none was sent',
+        error: "the hooks require Metacontroller's token as Authorization: Bearer, and none was sent",
       };
     }
     const hash = createHash('sha256').update(given.trim()).digest();

@@ -64,7 +64,7 @@ describe('of a Rollout', () => {
     const line = 'approve app 1.1.0 --wait --timeout 2s';
     expect(await waited(line, await atQa({ bakeTime: '1h' }), allowed, 'settle')).toEqual([
       4,
-      `Approved 1.1.0 at RolloutGate ${NAMESPACE}/qa.\nTimed out waiting for: 1.1.0 baked; ${NAMESPACE}/app: 1.1.0 is baking: Version 1.1.0 is baking until 13:00: no Flux object is bound, and no HealthCheck is watched\n`,
+      `Approved 1.1.0 at RolloutGate ${NAMESPACE}/qa.\nTimed out waiting for: 1.1.0 baked\n${NAMESPACE}/app: 1.1.0 is baking: Version 1.1.0 is baking until 13:00: no Flux object is bound, and no HealthCheck is watched\n`,
     ]);
   });
 

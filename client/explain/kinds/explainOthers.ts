@@ -14,15 +14,23 @@ import { versionName } from '../../actions/writes/budgetWrites.ts';
 import { type Cause, causeIf, type ObjectRef, objectRef } from '../application.ts';
 import type { Explanation } from './explanation.ts';
 
-export function explainHealthCheck(check: HealthCheck, rollouts: readonly Rollout[]): Explanation {
+/**
+ * @param rollouts those of its namespace
+ * @param namespaceLabels undefined if the user may not read the Namespace: only the label with its name is known
+ */
+export function explainHealthCheck(
+  check: HealthCheck,
+  rollouts: readonly Rollout[],
+  namespaceLabels: Record<string, string> = { 'kubernetes.io/metadata.name': check.metadata.namespace ?? '' },
+): Explanation {
   const object = objectRef('HealthCheck', identityOf(check));
   const { status = 'Pending', message, lastChangeTime, lastErrorTime } = check.status ?? {};
-  const watching = rollouts.filter((rollout) => association(rollout, check, {}) === 'watched');
+  const watching = rollouts.filter((rollout) => association(rollout, check, namespaceLabels) === 'watched');
   const names = watching.map((rollout) => `'${rollout.metadata.name}'`);
   const since = lastChangeTime ? ` since ${lastChangeTime}` : '';
   const watched =
     names.length > 0
-      ? `Rollout ${names.join(', ')} ${names.length === 1 ? 'watches' : 'watch'} it`
+      ? `${names.length === 1 ? 'Rollout' : 'Rollouts'} ${names.join(', ')} ${names.length === 1 ? 'watches' : 'watch'} it`
       : 'No Rollout of its namespace watches it';
   const text = `HealthCheck ${refKey(object)} is ${status}${since}${message ? `: ${withoutCommands(message)}` : ''}`;
   const { class: computedBy } = check.spec ?? {};
@@ -45,6 +53,9 @@ export function explainHealthCheck(check: HealthCheck, rollouts: readonly Rollou
   };
 }
 
+const READY_TEXTS = { True: 'ready', False: 'not ready', Unknown: 'in progress' };
+const READY_STATES = { True: 'free', False: 'failed', Unknown: 'underWay' } as const;
+
 /** The explanation of an object by its conditions. `resource`: the plural of its kind. */
 export function explainByConditions(object: AnyObject, resource: string): Explanation {
   const { namespace, name } = identityOf(object);
@@ -60,8 +71,8 @@ export function explainByConditions(object: AnyObject, resource: string): Explan
   const none = `${title} reports no status: its controller has not reconciled it, or is not installed`;
   return {
     object: ref,
-    headline: ready ? `${ready.status === 'True' ? 'ready' : 'not ready'}: ${ready.reason}` : 'has no condition Ready',
-    state: ready ? (ready.status === 'False' ? 'failed' : 'free') : 'underWay',
+    headline: ready ? `${READY_TEXTS[ready.status]}: ${ready.reason}` : 'has no condition Ready',
+    state: ready ? READY_STATES[ready.status] : 'underWay',
     causes: causes.length > 0 ? causes : [{ code: 'NoConditions', text: none }],
     ...(typeof next === 'string' && { next: { text: 'it changes automatically', at: next } }),
     actions: [],

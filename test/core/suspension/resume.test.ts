@@ -66,7 +66,10 @@ it.each([
     'That Kustomization has applied everything since the opening, except this object. The object is resumed without waiting for it at 2026-03-04T10:00:00Z',
   ],
   [suspended, 'That Kustomization is suspended. The object is resumed without waiting for it at 2026-03-04T10:02:00Z'],
-  [undefined, 'That Kustomization does not exist. The object is resumed without waiting for it at 2026-03-04T10:02:00Z'],
+  [
+    undefined,
+    'That Kustomization does not exist. The object is resumed without waiting for it at 2026-03-04T10:02:00Z',
+  ],
   [
     { ...done, metadata: { ...done.metadata, deletionTimestamp: SINCE } },
     'That Kustomization is being deleted. The object is resumed without waiting for it at 2026-03-04T10:00:00Z',
