@@ -19,6 +19,7 @@ import { openRequestHasEffect } from '../../../core/gate/gateApprovals.ts';
 import { cancelText } from '../../../core/gate/gateEvents.ts';
 import {
   CLOCK_TOLERANCE_MS,
+  type GateAction,
   type GateRequest,
   gateRequestsOf,
   isLegalTarget,
@@ -75,7 +76,8 @@ interface Opening {
 }
 
 /** Opens a Gate, or extends its opening; a Gate with approvals only if that ends a close request or cancels a plan. */
-export function openGate(gate: Gate, { reason, at, version }: Opening, now: EpochMs): PlannedWrite {
+export function openGate(gate: Gate, { reason, at: wanted, version }: Opening, now: EpochMs): PlannedWrite {
+  const at = wanted === undefined ? undefined : planTime(gate, 'open', wanted, now);
   if (version !== undefined && !isLegalTarget(version))
     return badRequest(`'${version}' is neither a tag nor <namespace>/<rollout>:<tag>.`);
   const problem = at === undefined ? undefined : timeProblem('beginning', at, now);
@@ -86,7 +88,7 @@ export function openGate(gate: Gate, { reason, at, version }: Opening, now: Epoc
   const present = evaluateGate(gate, now);
   const { planned } = present;
   const before = gate.metadata.annotations ?? {};
-  const requestedAt = requestTime(gate, 'open', at, now);
+  const requestedAt = at ?? requestTime(gate, 'open', now);
   const annotations: Record<string, string | null> = {
     [OPEN_REQUESTED_AT]: formatTime(requestedAt),
     ...annotationChange(before, OPEN_REASON, reason),
@@ -186,12 +188,13 @@ export function plannedClosure(
   now: EpochMs,
 ): { write: PlannedWrite; when: string } {
   const refused = (problem: string) => ({ write: badRequest(problem), when: '' });
-  const { at } = span;
-  const end = endOf(span, now);
+  const at = span.at === undefined ? undefined : planTime(gate, 'close', span.at, now);
+  const wantedEnd = endOf({ ...span, at }, now);
+  const end = at === undefined && wantedEnd !== undefined ? planTime(gate, 'open', wantedEnd, now) : wantedEnd;
   const problem = spanProblem(at, end, now);
   if (problem) return refused(problem);
   const before = gate.metadata.annotations ?? {};
-  const requestedAt = requestTime(gate, 'close', at, now);
+  const requestedAt = at ?? requestTime(gate, 'close', now);
   const annotations = closeAnnotations(before, { reason, at, end, requestedAt });
   const after = gateAfter(gate, annotations, now);
   const { opened, until, stalled } = evaluateGate(after, Math.max(now, requestedAt));
@@ -298,12 +301,19 @@ export function closeAnnotations(
   };
 }
 
+/** The time of a planned request: `at`, or a second later if a cancelled plan has that time, which no longer counts. */
+function planTime(gate: Gate, action: GateAction, at: EpochMs, now: EpochMs): EpochMs {
+  const { seen, planned, exception } = gateRequestsOf(gate, now);
+  const time = wholeSeconds(at);
+  const isPending = [planned, exception].some((each) => each?.action === action && each.at === time);
+  return time === seen?.[action] && !isPending ? time + 1000 : at;
+}
+
 /**
- * The time of a request: `at`, or now, but at least a second after the last request. An unchanged text would be no new
- * request, and a time before the last request would count as handled; the user's clock may be behind.
+ * The time of a request that takes effect now, at least a second after the last request. An unchanged text would be no
+ * new request, and a time before the last request would count as handled; the user's clock may be behind.
  */
-function requestTime(gate: Gate, action: 'open' | 'close', at: EpochMs | undefined, now: EpochMs): EpochMs {
-  if (at !== undefined) return at;
+function requestTime(gate: Gate, action: GateAction, now: EpochMs): EpochMs {
   const annotated = parseRequestTime(
     gate.metadata.annotations?.[action === 'open' ? OPEN_REQUESTED_AT : CLOSE_REQUESTED_AT],
   );

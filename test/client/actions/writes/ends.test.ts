@@ -22,10 +22,14 @@ function gate(spec: object): Gate {
 
 const textOf = (planned: PlannedWrite) => (isRequest(planned) ? planned.text : planned.none);
 
+function storedAfter(before: Gate, planned: PlannedWrite): Gate {
+  if (!isRequest(planned)) throw new Error(planned.none);
+  return gateAfter(before, planned.body.metadata?.annotations ?? {}, NOW);
+}
+
 /** Whether the Gate is open at each of these hours from now, after the write. */
 function openAt(before: Gate, planned: PlannedWrite, hours: readonly number[]): boolean[] {
-  if (!isRequest(planned)) throw new Error(planned.none);
-  const after = gateAfter(before, planned.body.metadata?.annotations ?? {}, NOW);
+  const after = storedAfter(before, planned);
   return hours.map((hour) => evaluateGate(after, NOW + hour * HOUR).opened);
 }
 
@@ -137,6 +141,31 @@ describe('closing a Gate', () => {
     const record = formatAcceptedRequests({ planned, handled: {} });
     const before = { ...gate({}), metadata: { ...gate({}).metadata, annotations: { [ACCEPTED_REQUEST]: record } } };
     expect(textOf(closeGate(before, {}, NOW))).toBe('Closed Gate shop/weekend');
+  });
+
+  it.each<[string, ClosedSpan, (gate: Gate) => PlannedWrite, string, boolean[]]>([
+    [
+      'that an opening has cancelled',
+      { at: NOW + HOUR },
+      (gate) => openGate(gate, {}, NOW),
+      'Planned to close Gate shop/weekend at 2026-11-25T11:00:01Z',
+      [true, true, false],
+    ],
+    [
+      'whose end a closure without an end has cancelled',
+      { lasts: HOUR },
+      (gate) => closeGate(gate, {}, NOW),
+      'Closed Gate shop/weekend until 2026-11-25T11:00:01Z',
+      [false, false, true],
+    ],
+  ])('can be planned again for the same time, a second later: one %s', (_, span, cancels, text, opened) => {
+    let before = gate({});
+    for (const planned of [closeGate(before, span, NOW), cancels]) {
+      before = storedAfter(before, typeof planned === 'function' ? planned(before) : planned);
+    }
+    const again = closeGate(before, span, NOW);
+    expect(textOf(again)).toBe(text);
+    expect(openAt(before, again, [0, 1, 2])).toEqual(opened);
   });
 
   it('counts in whole seconds, as the Gate does', () => {
