@@ -134,10 +134,9 @@ async function claimKubectlFields(flux: User, object: AnyObject): Promise<void> 
     ...mine,
     fieldsV1,
   };
-  await flux.jsonPatch(object as ObjectRef, [
-    { op: 'replace', path: '/metadata/managedFields', value: [...others.filter((entry) => entry !== mine), taken] },
-    { op: 'replace', path: '/metadata/resourceVersion', value: live.metadata.resourceVersion },
-  ]);
+  // Without a resourceVersion, as Flux: a write of the status in between is no conflict.
+  const value = [...others.filter((entry) => entry !== mine), taken];
+  await flux.jsonPatch(object as ObjectRef, [{ op: 'replace', path: '/metadata/managedFields', value }]);
 }
 
 function union(a: any, b: any): any {
