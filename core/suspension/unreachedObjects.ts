@@ -66,8 +66,11 @@ export function unheldOf(
   const closures = [closureKey({ key: refKey(identityOf(gate)), closure })];
   return withReasons(objects, (object) => {
     const { annotations = {}, deletionTimestamp } = object.metadata;
-    if (deletionTimestamp || annotations[SUSPENDED] !== undefined) return undefined;
     const stored = storedState(object);
+    // The webhook has not seen the trigger: it would have suspended the object, which a client may have resumed.
+    const isTriggered = stored?.is === 'closed' && stored.gates.length === 0;
+    const runs = annotations[SUSPENDED] === undefined || isTriggered || stored?.is === 'bypassing';
+    if (deletionTimestamp || !runs) return undefined;
     // A user with the verb bypass has let it run.
     if (isBypass(currentState(object, closures)) || !requires(object, gate, namespaces)) return undefined;
     if (leaveNoRoom(annotations)) {

@@ -43,6 +43,24 @@ describe('a Flux object is reported', () => {
       NOT_MARKED,
     ],
     [
+      'that a client has resumed, and whose mark did not reach the webhook',
+      freeze,
+      { ...named, 'gate.fluxcd.io/suspended': 'unset', 'gate.fluxcd.io/state': 'closed@2026-03-04T10:00:00Z' },
+      'NotSuspended',
+      'marked, but not suspended',
+    ],
+    [
+      'that runs for one deployment, behind an earlier closure of the Gate',
+      freeze,
+      {
+        ...named,
+        'gate.fluxcd.io/suspended': 'unset',
+        'gate.fluxcd.io/state': 'bypassing: shop/freeze@close=2026-03-04T09:00:00Z',
+      },
+      'NotMarked',
+      NOT_MARKED,
+    ],
+    [
       'that has no room for our annotations',
       freeze,
       { ...named, 'x/a': 'y'.repeat(250_000) },
@@ -58,9 +76,17 @@ describe('a Flux object is reported', () => {
   });
 
   it.each([
-    ['that is suspended by us', freeze, { ...named, 'gate.fluxcd.io/suspended': 'unset' }],
+    [
+      'that is suspended by us',
+      freeze,
+      { ...named, 'gate.fluxcd.io/suspended': 'unset', 'gate.fluxcd.io/state': 'closed: shop/freeze' },
+    ],
     ['with a bypass of the Gate', freeze, { ...named, 'gate.fluxcd.io/state': 'bypassed: shop/freeze' }],
-    ['that runs for one deployment', freeze, { ...named, 'gate.fluxcd.io/state': 'bypassing: shop/freeze' }],
+    [
+      'that runs for one deployment',
+      freeze,
+      { ...named, 'gate.fluxcd.io/suspended': 'unset', 'gate.fluxcd.io/state': 'bypassing: shop/freeze' },
+    ],
   ])('not one %s', (_, gate, annotations) => {
     for (const object of forms({ annotations })) expect(unheldOf(gate, undefined, [object], labels)).toEqual([]);
   });
