@@ -33,11 +33,12 @@ export function unapplied(head: HistoryEntry, bound: readonly FluxBinding[], rol
 
 /**
  * The state of the bound object for the Rollout's newest deployment. A deployment that bypasses the Gates doesn't wait,
- * even before its FluxBindings report the bypass.
+ * even before its FluxBindings report the bypass, except for an object that never ran: that stays held.
  */
-function boundState({ status = {} }: FluxBinding, rollout: Rollout, now: EpochMs): ObjectState['is'] {
+function boundState({ spec, status = {} }: FluxBinding, rollout: Rollout, now: EpochMs): ObjectState['is'] {
   const state = reportedState(status);
-  const isGranted = state === 'closed' && grantCovers(rollout, closureKeys(reportedClosed(status.gates)), now);
+  const mayBypass = state === 'closed' && !spec?.neverReconciled;
+  const isGranted = mayBypass && grantCovers(rollout, closureKeys(reportedClosed(status.gates)), now);
   return isGranted ? 'bypassing' : state;
 }
 

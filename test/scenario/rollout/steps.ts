@@ -49,9 +49,9 @@ export const STEPS: Record<string, Step> = {
   upstream: (cluster, { name, namespace = NAMESPACE, annotations, spec = {}, ...status }: Data) =>
     cluster.seed(objectOf('Rollout', { metadata: { name, namespace, annotations }, spec, status } as never)),
   /** A Flux object bound to the Rollout, by its FluxBinding. */
-  bind: (cluster, { name, kind = 'Kustomization', gates }: Data) => {
+  bind: (cluster, { name, kind = 'Kustomization', gates, neverReconciled }: Data) => {
     const target = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind, name, uid: `uid-of-${name}` };
-    const spec = { target, fields: [{ rollout: 'test-resource', variable: 'VERSION' }], gates };
+    const spec = { target, fields: [{ rollout: 'test-resource', variable: 'VERSION' }], gates, neverReconciled };
     const labels = { [boundLabel('test-resource')]: '' };
     return cluster.put(objectOf('FluxBinding', { metadata: { name, namespace: NAMESPACE, labels }, spec } as never));
   },
