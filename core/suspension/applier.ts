@@ -45,7 +45,7 @@ export function objectKeyOf({ apiVersion, kind, metadata: { namespace = '', name
 /** The applier, by the object's labels. An object that applies itself has none: it could never resume itself. */
 export function applierOf(object: FluxObject): NamespacedName | undefined {
   const name = object.metadata.labels?.[KUSTOMIZATION_NAME_LABEL];
-  const namespace = object.metadata.labels?.[KUSTOMIZATION_NAMESPACE_LABEL] ?? object.metadata.namespace ?? '';
+  const namespace = object.metadata.labels?.[KUSTOMIZATION_NAMESPACE_LABEL] || (object.metadata.namespace ?? '');
   if (!name) return undefined;
   const isItself =
     object.kind === 'Kustomization' && object.metadata.name === name && object.metadata.namespace === namespace;

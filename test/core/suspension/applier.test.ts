@@ -129,7 +129,7 @@ describe('the applier', () => {
 describe('the applier of an object', () => {
   const labels = (name?: string, namespace?: string) => ({
     ...(name && { 'kustomize.toolkit.fluxcd.io/name': name }),
-    ...(namespace && { 'kustomize.toolkit.fluxcd.io/namespace': namespace }),
+    ...(namespace !== undefined && { 'kustomize.toolkit.fluxcd.io/namespace': namespace }),
   });
   it.each([
     [
@@ -138,6 +138,7 @@ describe('the applier of an object', () => {
       { namespace: 'flux-system', name: 'apps' },
     ],
     ['in its own namespace, where they name none', labels('apps'), { namespace: 'shop', name: 'apps' }],
+    ['in its own namespace, where they name an empty one', labels('apps', ''), { namespace: 'shop', name: 'apps' }],
     ['nobody, without them', labels(), undefined],
     ['nobody, where it applies itself', labels('web', 'shop'), undefined],
   ])('%s', (_, of, expected) => {
