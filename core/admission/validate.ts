@@ -68,7 +68,7 @@ function verifyState({ object, old, context, closed: known }: FluxWrite): Denial
   const cause = 'made it require a closed Gate too late';
   const text = isStateless
     ? `lacks the annotation ${GATE_STATE}: another mutating webhook removed it, or ${cause}`
-    : `would run: another mutating webhook ${cause}`;
+    : `would run: the Gate closed during this write, or another mutating webhook ${cause}`;
   return { reason: 'overwritten', text: `${subjectOf(object)} ${text}`, closed, todo: { text: CALL_BEFORE } };
 }
 
