@@ -10,6 +10,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../api/types.ts';
 import { fieldAt, stringAt } from '../kstatus/fields.ts';
 import { findCondition } from '../kube/conditions.ts';
+import { parseDuration } from '../kube/duration.ts';
 import { parseTime } from '../kube/time.ts';
 import { lastSpecChange } from '../kube/writers.ts';
 import { isSameDeployment, isSameVersion, parseDeployments } from '../managedField/deployment.ts';
@@ -146,15 +147,16 @@ function proofOf(object: FluxObject): ObservedDeployments | undefined {
 
 /**
  * Whether the object still has the revision of its present spec while Flux works on the next one: Flux has observed the
- * generation, and its last attempt since the last write has succeeded. Trap: Flux also observes a generation that it
- * has not applied, for example when it adds its finalizer, or if a `readyExpr` fails.
+ * generation, and its last attempt has succeeded and began after the last write. Trap: Flux also observes a generation
+ * that it has not applied, for example when it adds its finalizer, or if a `readyExpr` fails.
  */
 function keepsProof(object: FluxObject): boolean {
   const last = object.kind === 'Kustomization' ? fieldAt(object, ['status', 'history', 0]) : undefined;
   const ended = parseTime(stringAt(last, ['lastReconciled']));
+  const took = parseDuration(stringAt(last, ['lastReconciledDuration']));
+  if (ended === undefined || took === undefined) return false;
   const hasSucceeded = stringAt(last, ['lastReconciledStatus']) === 'ReconciliationSucceeded';
-  // Stored times have whole seconds: an attempt that ended in the second of the write may have begun before it.
-  return hasSucceeded && ended !== undefined && ended > (lastSpecChange(object) ?? ended);
+  return hasSucceeded && ended - took > (lastSpecChange(object) ?? ended);
 }
 
 /** Whether both lists have the same deployments. */

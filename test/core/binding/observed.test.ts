@@ -33,8 +33,10 @@ const reconciling = {
 };
 const REAPPLYING = { ...reconciling, lastAppliedRevision: 'main@sha1:1' };
 /** Written at 12:00:00; Flux's last attempt has ended, and another one runs. */
-function atWork({ ended = '12:00:01', status = 'ReconciliationSucceeded' }): FluxObject {
-  const history = [{ lastReconciled: `2026-01-02T${ended}Z`, lastReconciledStatus: status }];
+function atWork({ ended = '12:00:09', took = '8.9s', status = 'ReconciliationSucceeded' }): FluxObject {
+  const history = [
+    { lastReconciled: `2026-01-02T${ended}Z`, lastReconciledDuration: took, lastReconciledStatus: status },
+  ];
   const object = kustomization({ ...at2, status: { ...REAPPLYING, history } });
   const managedFields = [{ manager: 'kubectl-replace', operation: 'Update', time: '2026-01-02T12:00:00Z' }] as never;
   return { ...object, metadata: { ...object.metadata, managedFields } };
@@ -125,6 +127,7 @@ const rows: Row[] = [
     before,
     'as before',
   ),
+  row('Flux at work, after an attempt that began before the write', atWork({ took: '9.1s' }), before, 'as before'),
   row('Flux at work, after an attempt that failed', atWork({ status: 'HealthCheckFailed' }), before, 'as before'),
   row('Flux at work, without a history', kustomization({ ...at2, status: REAPPLYING }), before, 'as before'),
   row(
