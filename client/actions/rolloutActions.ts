@@ -4,6 +4,7 @@ import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, Rollout, RolloutGate } from '../../api/types.ts';
 import { ANY_REF, gatesNamedBy } from '../../core/gate/gateRefs.ts';
+import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { heldDeployment } from '../../core/rollout/deployment/history.ts';
 import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
@@ -17,7 +18,6 @@ import { offer, possibleActions } from './offer.ts';
 import { scheduleOf } from './writes/rolloutGateWrites.ts';
 
 type Explained = Pick<Application, 'steps' | 'waiting' | 'failure' | 'causes'>;
-type ClosedGate = { object: ObjectRef; missing?: true | undefined };
 type RelatedGates = Pick<RelatedObjects, 'gates' | 'rolloutGates'>;
 
 /** Actions on a Rollout; those that remove the cause come first. */
@@ -31,10 +31,7 @@ export function rolloutActions(rollout: Rollout, explained: Explained, related: 
     ...(version === undefined ? [] : scheduleActions(rollout, version, blocking, related)),
   ];
   const ofFailure = failure ? failureActions(rollout, failure, steps) : [];
-  const gates = blocking.flatMap(({ kind, object, missing }) =>
-    kind === 'gate' && object ? [{ object, missing }] : [],
-  );
-  const isLimited = blocking.some(({ kind, object }) => kind === 'gate' && !object);
+  const isBehindGate = blocking.some(({ kind, object }) => kind === 'gate' && object !== undefined);
   const all = [
     ...(version === undefined ? [...ofFailure, ...ofSteps] : [...ofSteps, ...ofFailure]),
     ...(version !== undefined && isDeployable(rollout, version, steps)
@@ -43,13 +40,13 @@ export function rolloutActions(rollout: Rollout, explained: Explained, related: 
     ...withdrawActions(rollout),
     ...actionsOn(rollout, 'unpin', {}, steps.find(({ kind }) => kind === 'pin')?.id),
     ...(version === undefined ? [] : rejectActions(blocking, version, related)),
-    ...(bypassing === undefined ? [] : bypassActions(rollout, bypassing, gates, isLimited)),
+    ...(bypassing === undefined ? [] : bypassActions(rollout, bypassing, steps, related, now)),
   ];
   const first = causes[0]?.step;
   const isFirst = ({ step }: Action) => step !== undefined && step === first;
   const found = possibleActions(all, now);
   return [
-    ...withPrimary([...found.filter(isFirst), ...found.filter((action) => !isFirst(action))], gates.length > 0),
+    ...withPrimary([...found.filter(isFirst), ...found.filter((action) => !isFirst(action))], isBehindGate),
     ...(version === undefined ? [] : possibleActions(unrejectActions(steps, version, related), now)),
   ];
 }
@@ -194,10 +191,25 @@ function unrejectActions(steps: readonly Step[], version: string, { rolloutGates
 }
 
 /** The bypass of closed Gates; empty if only missing Gates block the version, for which there are other actions. */
-function bypassActions(rollout: Rollout, version: string, closed: readonly ClosedGate[], isLimited: boolean): Action[] {
-  const first = closed.find(({ missing }) => !missing)?.object;
+function bypassActions(
+  rollout: Rollout,
+  version: string,
+  steps: readonly Step[],
+  related: RelatedGates,
+  now: EpochMs,
+): Action[] {
+  const ofGates = steps.filter(({ kind }) => kind === 'gate');
+  const blocking = ofGates.filter(({ state }) => state === 'blocks');
+  const first = blocking.find(({ object, missing }) => object && !missing)?.object;
   if (!first) return [];
-  const gates = closed.map(({ object }) => object);
+  const isLimited = blocking.some(({ object }) => !object);
+  const find = finder(related.gates);
+  const gates = ofGates.flatMap((step) => {
+    const gate = step.object && find(step.object);
+    // The webhook reviews the bypass of each closed Gate, also of one that is open for this version.
+    const isClosed = blocking.includes(step) || (gate && !evaluateGate(gate, now).opened);
+    return step.object && isClosed ? [step.object] : [];
+  });
   const which = isLimited ? 'all closed Gates' : gates.map((gate) => `Gate ${refKey(gate)}`).join(', ');
   const ref = identityOf(rollout);
   return offer({ type: 'bypass', object: { kind: 'Rollout', ...ref }, version }, rollout, {

@@ -271,6 +271,21 @@ describe('an action', () => {
     ]);
   });
 
+  it('needs the right on a Gate that is open only for the version too: the webhook asks for every closed Gate', () => {
+    const opening = { 'open.gate.fluxcd.io/requestedAt': '2026-11-22T07:30:00Z', 'open.gate.fluxcd.io/for': '1.1.0' };
+    const past = offered({
+      spec: { gates: [{ name: 'freeze' }, { name: 'prod' }, { name: 'open' }] },
+      gates: [gate('freeze'), gate('prod', {}, opening), gate('open', { default: 'opened' })],
+      status: waits(),
+    });
+    const found = past.find(({ request }) => request.type === 'bypass')!;
+    expect(found.rights.map(({ verb, name }) => `${verb} ${name}`)).toEqual([
+      'bypass freeze',
+      'bypass prod',
+      'patch app',
+    ]);
+  });
+
   it('needs the right on a missing Gate too', () => {
     const past = offered({
       spec: { gates: [{ name: 'freeze' }, { name: 'typo' }] },
