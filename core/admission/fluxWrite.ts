@@ -108,7 +108,6 @@ export function isOutOfScope(object: FluxObject, old: FluxObject): boolean {
   const changesOther = (['finalizers', 'managedFields', 'generateName'] as const).some(
     (field) => !sameJson(object.metadata[field], old.metadata[field]),
   );
-  // An object that runs for a bypassing deployment isn't suspended, although it has the annotation SUSPENDED.
   if (isSuspendedByUs(old)) return !sameJson(object.metadata.finalizers, old.metadata.finalizers);
   // A burst of writes of these other fields makes the decorator's suspending write conflict again and again. So the
   // webhook decides them too, and suspends the object in one of them.

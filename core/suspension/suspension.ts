@@ -20,9 +20,6 @@ import {
 } from '../objectGates/objectState.ts';
 import { applierOf, applierState, objectKeyOf, waitEnds } from './applier.ts';
 
-/** The value of `spec.suspend` before our suspension, as the annotation SUSPENDED stores it. */
-type PreviousSuspend = 'true' | 'false' | 'unset';
-
 interface SuspensionWrite {
   /** The object as decided so far: behind a closed Gate with the stored spec, but for `suspend: true`. */
   object: FluxObject;
@@ -41,59 +38,81 @@ interface SuspensionWrite {
   now: EpochMs;
 }
 
-/** The suspension of an object, as `settleSuspension` stores it. */
-interface Suspension {
-  /** `spec.suspend`. */
-  suspend: boolean | undefined;
-  /** The annotation SUSPENDED: present while we suspend the object, or a deployment bypasses its Gates. */
-  suspendBefore?: PreviousSuspend;
-  /** The annotation GATE_STATE; absent if the object requires no Gate. */
-  state?: ObjectState;
-}
+/** Why we suspend an object. Of several reasons the first in this order counts. */
+type Reason = 'gates' | 'applier' | 'artifact';
 
-/** The object with its suspension decided. */
+/**
+ * The object with its suspension decided. While there is a reason, it is suspended, and SUSPENDED has the value of
+ * `spec.suspend` that it gets back.
+ */
 export function settleSuspension(write: SuspensionWrite): FluxObject {
-  const stored = { suspendBefore: storedPrevious(write), state: storedState(write.old) };
-  const { suspend, suspendBefore, state } = decideSuspension({ ...write, ...stored });
-  return annotateAll(setSuspend(write.object, suspend), {
-    [SUSPENDED]: suspendBefore,
+  const { object, old } = write;
+  // Suspending an object during its deletion would leave its workloads behind. Only the stored time counts: a write may
+  // leave it out, and the API server keeps it.
+  if (old?.metadata.deletionTimestamp && !isSuspendedByUs(old)) {
+    const { [SUSPENDED]: suspended, [GATE_STATE]: state } = old.metadata.annotations ?? {};
+    return annotateAll(object, { [SUSPENDED]: suspended, [GATE_STATE]: state });
+  }
+  const { state, reason } = decideSuspension(write);
+  const suspend = ownSuspend(write);
+  return annotateAll(setSuspend(object, reason ? true : suspend), {
+    [SUSPENDED]: reason && `${suspend ?? UNSET}`,
     [GATE_STATE]: state && formatState(state),
   });
 }
 
-/** A write, with what the annotations have stored: `suspendBefore` is present if we have suspended the object. */
-type WriteWithStored = SuspensionWrite & Pick<Suspension, 'suspendBefore' | 'state'>;
-
-/** The suspension of the object after a write. All cases are in test/core/suspension/states.test.ts. */
-function decideSuspension(write: WriteWithStored): Suspension {
-  const { object, old, gates, suspendBefore, state, now } = write;
-  const suspendAsWritten = object.spec?.suspend;
-  // Suspending an object during its deletion would leave its workloads behind. Only the stored time counts: a write may
-  // leave it out, and the API server keeps it.
-  if (old?.metadata.deletionTimestamp && !isSuspendedByUs(old))
-    return { suspend: suspendAsWritten, suspendBefore: parsePrevious(old), state };
-  if (gates.heldBy.length > 0) return behindClosedGate(write);
-
-  const open: ObjectState | undefined = gates.all.length > 0 ? { is: 'open' } : undefined;
-  const opening = state?.is === 'opening' ? state : { is: 'opening' as const, since: now };
-  const wasHeld = state?.is === 'opening' || (state?.is === 'closed' && suspendBefore !== undefined);
-  // Without an applier the state is `open`: if `opening` were stored, the decorator would request `open` every minute.
-  if (awaitsArtifact(object)) return untilFetched(write, wasHeld && applierOf(object) ? opening : open);
-  if (suspendBefore === undefined) return { suspend: suspendAsWritten, state: open };
-  // Suspended only for its artifact: no Gate held its spec, so no apply has to come first.
-  const needsNoApply = awaitsArtifact(old) && !wasHeld;
-  return !needsNoApply && waitsForApplier(write, opening.since)
-    ? { suspend: suspendAsWritten, suspendBefore, state: opening }
-    : { suspend: resumedValue(write, suspendBefore), state: open };
+/**
+ * The state of the object after a write, absent if it requires no Gate, and why it is suspended. All cases are in
+ * test/core/suspension/states.test.ts.
+ */
+function decideSuspension(write: SuspensionWrite): { state?: ObjectState; reason?: Reason | undefined } {
+  const { object, old, gates, deploymentBypasses } = write;
+  const { heldBy } = gates;
+  const reason = awaitsArtifact(object) ? 'artifact' : undefined;
+  if (heldBy.length > 0) {
+    if (isResumedByBypass(write)) return { state: { is: 'bypassed', gates: heldBy } };
+    if (staysBypassed(write)) return { state: storedState(old)! };
+    if (deploymentBypasses) return { state: { is: 'bypassing', gates: heldBy }, reason };
+    return { state: { is: 'closed', gates: heldBy }, reason: 'gates' };
+  }
+  const since = openingSince(write);
+  if (since !== undefined) return { state: { is: 'opening', since }, reason: 'applier' };
+  return { ...(gates.all.length > 0 && { state: { is: 'open' } }), reason };
 }
 
-/** Suspended until the source has fetched the version. */
-function untilFetched(write: WriteWithStored, state: ObjectState | undefined): Suspension {
-  const { object, sent, old, suspendBefore } = write;
-  if (suspendBefore === undefined) return { suspend: true, suspendBefore: previousFrom(object), state };
-  // A value that a user sets meanwhile applies afterwards.
-  const isSetByWriter = old !== undefined && changesSuspend(write);
-  return { suspend: true, suspendBefore: isSetByWriter ? previousFrom(sent) : suspendBefore, state };
+/** Whether a user who bypasses the closed Gates lets the object run. */
+function isResumedByBypass(write: SuspensionWrite): boolean {
+  return write.writerBypasses && changesSuspend(write) && write.sent.spec?.suspend !== true;
+}
+
+/** Whether an earlier bypass by a user still covers the closed Gates. */
+function staysBypassed({ sent, old, gates, writerBypasses }: SuspensionWrite): boolean {
+  return currentState(old, gates.heldBy) === 'bypassed' && !(writerBypasses && sent.spec?.suspend === true);
+}
+
+/**
+ * The start of the opening, while the object stays suspended until its applier's next apply, in which spec and
+ * resumption come together; undefined if it waits for no apply.
+ */
+function openingSince(write: SuspensionWrite): EpochMs | undefined {
+  const { object, sent, old, fieldManager, applier, now } = write;
+  // No Gate held the spec of an object that is suspended only for its artifact.
+  const reason = storedReason(old);
+  if (!old || !reason || reason === 'artifact') return undefined;
+  if (isApplyBy(fieldManager, sent) || changesSuspend(write) || !applierOf(object)) return undefined;
+  const stored = storedState(old);
+  const since = stored?.is === 'opening' ? stored.since : now;
+  if (!endsOpening(sent, old)) return since;
+  const end = waitEnds(applierState(applier, objectKeyOf(object), since, now), since);
+  return end === undefined || now < end ? since : undefined;
+}
+
+/** Why we have suspended the stored object; undefined if we have not. */
+function storedReason(old: FluxObject | undefined): Reason | undefined {
+  if (!old || !isSuspendedByUs(old)) return undefined;
+  const state = storedState(old)?.is;
+  if (state === 'opening') return 'applier';
+  return state !== 'closed' && awaitsArtifact(old) ? 'artifact' : 'gates';
 }
 
 /** Whether the write ends the wait for the applier, as the decorator's write does. */
@@ -101,69 +120,31 @@ export function endsOpening(sent: FluxObject, old: FluxObject | undefined): bool
   return storedState(old)?.is === 'opening' && storedState(sent)?.is === 'open';
 }
 
+/** In SUSPENDED: the object had no `spec.suspend`. */
+const UNSET = 'unset';
+
 /**
- * The state of an object behind closed Gates: running while a user or a deployment bypasses them, otherwise suspended.
+ * `spec.suspend` without our suspension: the writer's value if the write sets it, otherwise the stored one. A new
+ * object that we had suspended (from a backup, say) has both annotation and value itself.
  */
-function behindClosedGate(write: WriteWithStored): Suspension {
-  const { object, sent, old, suspendBefore, state, writerBypasses, deploymentBypasses } = write;
-  const { heldBy } = write.gates;
-  const suspendAsWritten = object.spec?.suspend;
-  const wantsSuspension = sent.spec?.suspend === true;
-  if (writerBypasses && changesSuspend(write) && !wantsSuspension)
-    return { suspend: suspendAsWritten, state: { is: 'bypassed', gates: heldBy } };
-  if (currentState(old, heldBy) === 'bypassed' && !(writerBypasses && wantsSuspension))
-    return { suspend: suspendAsWritten, state };
-  const before = suspendBefore ?? previousFrom(object);
-  if (!deploymentBypasses) return { suspend: true, suspendBefore: before, state: { is: 'closed', gates: heldBy } };
-  // The object runs for the deployment. If a user suspends it meanwhile, it stays suspended.
-  return {
-    suspend: awaitsArtifact(object) || suspendValue(before),
-    suspendBefore: before,
-    state: { is: 'bypassing', gates: heldBy },
-  };
+function ownSuspend(write: SuspensionWrite): boolean | undefined {
+  const { object, sent, old = object, gates, writerBypasses } = write;
+  if (!isSuspendedByUs(old)) return object.spec?.suspend;
+  // Behind a closed Gate only a bypass sets it.
+  if ((gates.heldBy.length === 0 || writerBypasses) && setsSuspend(write)) return sent.spec?.suspend;
+  const stored = old.metadata.annotations?.[SUSPENDED];
+  return stored === UNSET ? undefined : stored === 'true';
 }
 
-/** Whether the object stays suspended until its applier's next apply, in which spec and resumption come together. */
-function waitsForApplier(write: SuspensionWrite, since: EpochMs): boolean {
-  const { object, sent, old, fieldManager, applier, now } = write;
-  if (!old || isApplyBy(fieldManager, sent) || changesSuspend(write) || !applierOf(object)) return false;
-  if (!endsOpening(sent, old)) return true;
-  const end = waitEnds(applierState(applier, objectKeyOf(object), since, now), since);
-  return end === undefined || now < end;
-}
-
-/** The value of spec.suspend of an object that is resumed: the writer's if the write sets it, or else the previous. */
-function resumedValue(write: SuspensionWrite, suspendBefore: PreviousSuspend): boolean | undefined {
-  const { sent, old, fieldManager } = write;
-  const isByApply = isApplyBy(fieldManager, sent, ['spec', 'suspend']);
-  const isByUser = old && !isApplyBy(fieldManager, sent) && changesSuspend(write);
-  return isByApply || isByUser ? sent.spec?.suspend : suspendValue(suspendBefore);
+/** Whether the write sets `spec.suspend`: an apply each time, if it has the field; any other write if it changes it. */
+function setsSuspend(write: SuspensionWrite): boolean {
+  const { sent, fieldManager } = write;
+  if (isApplyBy(fieldManager, sent)) return isApplyBy(fieldManager, sent, ['spec', 'suspend']);
+  return write.old !== undefined && changesSuspend(write);
 }
 
 function changesSuspend({ sent, old }: SuspensionWrite): boolean {
   return sent.spec?.suspend !== old?.spec?.suspend;
-}
-
-/**
- * The stored previous value; on CREATE (a backup, say) it is in the new object. undefined if the object runs: for a
- * bypassing deployment, or because a client has resumed it without the webhook.
- */
-function storedPrevious({ object, old = object }: SuspensionWrite): PreviousSuspend | undefined {
-  return old.spec?.suspend === true ? parsePrevious(old) : undefined;
-}
-
-function previousFrom(object: FluxObject): PreviousSuspend {
-  const suspend = object.spec?.suspend;
-  return typeof suspend === 'boolean' ? `${suspend}` : 'unset';
-}
-
-function parsePrevious(object: FluxObject): PreviousSuspend | undefined {
-  const text = object.metadata.annotations?.[SUSPENDED];
-  return text === 'true' || text === 'false' || text === 'unset' ? text : undefined;
-}
-
-function suspendValue(value: PreviousSuspend): boolean | undefined {
-  return value === 'unset' ? undefined : value === 'true';
 }
 
 function setSuspend(object: FluxObject, suspend: boolean | undefined): FluxObject {

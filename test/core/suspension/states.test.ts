@@ -33,6 +33,7 @@ const STORED: Record<string, [suspend: boolean | undefined, annotations: Record<
   fetching: [undefined, { [GATE_STATE]: 'open', [SUSPENDED]: 'false', ...FETCHING }],
   OPENING: [true, { [GATE_STATE]: OPENING, [SUSPENDED]: 'unset' }],
   bypassed: [undefined, { [GATE_STATE]: 'bypassed: ops/freeze@first' }],
+  /** SUSPENDED is left over from an earlier commit. */
   bypassing: [undefined, { [GATE_STATE]: 'bypassing: ops/freeze@first', [SUSPENDED]: 'unset' }],
   BYPASSING: [true, { [GATE_STATE]: 'bypassing: ops/freeze@first', [SUSPENDED]: 'unset', ...FETCHING }],
 };
@@ -133,12 +134,12 @@ const TABLES: [title: string, Situation, rows: string][] = [
     `
     stored        | an edit       | flux suspend  | flux resume    | its applier   | the decorator | a bypass | a deployment that bypasses
     no state      | CLOSED        | CLOSED (true) | CLOSED (false) | CLOSED        | CLOSED        | bypassed | bypassing
-    NO STATE      | CLOSED (true) | CLOSED (true) | CLOSED (false) | CLOSED (true) | CLOSED (true) | bypassed | BYPASSING (true)
+    NO STATE      | CLOSED (true) | CLOSED (true) | CLOSED (false) | CLOSED (true) | CLOSED (true) | bypassed | BYPASSING
     open          | CLOSED        | CLOSED (true) | CLOSED (false) | CLOSED        | CLOSED        | bypassed | bypassing
-    OPEN          | CLOSED (true) | CLOSED (true) | CLOSED (false) | CLOSED (true) | CLOSED (true) | bypassed | BYPASSING (true)
+    OPEN          | CLOSED (true) | CLOSED (true) | CLOSED (false) | CLOSED (true) | CLOSED (true) | bypassed | BYPASSING
     FETCHING      | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
     CLOSED        | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
-    CLOSED (true) | CLOSED (true) | CLOSED (true) | CLOSED (true)  | CLOSED (true) | CLOSED (true) | bypassed | BYPASSING (true)
+    CLOSED (true) | CLOSED (true) | CLOSED (true) | CLOSED (true)  | CLOSED (true) | CLOSED (true) | bypassed | BYPASSING
     resumed       | CLOSED        | CLOSED (true) | CLOSED (false) | CLOSED        | CLOSED        | bypassed | bypassing
     fetching      | CLOSED        | CLOSED (true) | CLOSED (false) | CLOSED        | CLOSED        | bypassed | bypassing
     OPENING       | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
@@ -157,11 +158,11 @@ const TABLES: [title: string, Situation, rows: string][] = [
     open          | OPEN           | OPEN (true)    | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
     OPEN          | OPEN (true)    | OPEN (true)    | OPEN (false)    | OPEN (true)    | OPEN (true)    | OPEN (false)    | OPEN (true)
     FETCHING      | OPEN           | OPEN           | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
-    CLOSED        | OPENING        | OPENING        | OPENING (false) | OPENING        | OPENING        | OPENING (false) | OPENING
-    CLOSED (true) | OPENING (true) | OPENING (true) | OPENING (false) | OPENING (true) | OPENING (true) | OPENING (false) | OPENING (true)
+    CLOSED        | OPENING        | OPENING        | OPEN (false)    | OPEN           | OPENING        | OPEN (false)    | OPENING
+    CLOSED (true) | OPENING (true) | OPENING (true) | OPEN (false)    | OPEN (true)    | OPENING (true) | OPEN (false)    | OPENING (true)
     resumed       | OPEN           | OPEN (true)    | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
     fetching      | OPEN           | OPEN (true)    | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
-    OPENING       | OPENING        | OPENING        | OPENING (false) | OPENING        | OPENING        | OPENING (false) | OPENING
+    OPENING       | OPENING        | OPENING        | OPEN (false)    | OPEN           | OPENING        | OPEN (false)    | OPENING
     bypassed      | OPEN           | OPEN (true)    | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
     bypassing     | OPEN           | OPEN (true)    | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
     BYPASSING     | OPEN           | OPEN           | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
@@ -203,7 +204,7 @@ describe.each(PAIRS)('%s, %s', (stored, write) => {
 
   it('its source is fetching: behind a closed Gate only a bypassing deployment waits for that', () => {
     const atRest = stateAfter(stored, write, { closure: 'first' });
-    const expected = atRest === 'bypassing' ? 'BYPASSING' : atRest;
+    const expected = { bypassing: 'BYPASSING', BYPASSING: 'BYPASSING (true)' }[atRest] ?? atRest;
     expect(stateAfter(stored, write, { closure: 'first', isFetching: true })).toBe(expected);
   });
 });
