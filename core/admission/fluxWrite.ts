@@ -21,7 +21,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { RevertReason } from '../../api/metrics.ts';
 import type { ManagedField, Rollout } from '../../api/types.ts';
 import { type Bypass, freshReason, recordReason } from '../gate/bypassReason.ts';
-import { type ClosedGates, unionOfClosed } from '../gate/closedGates.ts';
+import type { ClosedGates } from '../gate/closedGates.ts';
 import type { RefRules } from '../gate/gateRefs.ts';
 import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
@@ -38,6 +38,7 @@ import {
   foreignGates,
   foreignText,
   type GateContext,
+  type ObjectGates,
   selectedByText,
 } from '../objectGates/objectGates.ts';
 import { currentState, isSuspendedByUs, storedState } from '../objectGates/objectState.ts';
@@ -45,25 +46,32 @@ import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
 import { type Change, FewPaths, governedChanges, labelChanges } from './governedChanges.ts';
 import { withStoredForm } from './storedForm.ts';
+import { withShrinkingEdits } from './writeLimits.ts';
 import { writeWarnings } from './writeWarnings.ts';
 
+/** The stored object, and its Gates at the time of one write. */
+export interface WriteGates extends GateContext {
+  /** The stored object, see `withShrinkingEdits`; absent on CREATE. */
+  old?: FluxObject;
+  /** The Gates that it requires, evaluated. */
+  oldGates?: ObjectGates;
+}
+
 /** The cluster's state for one write, read once and before anything is decided. */
-export interface WriteContext extends GateContext, ManagedFieldInputs {
-  /** Closed Gates of the Rollouts from which this write unbinds the object: unbinding must not evade them. */
-  closedGatesOfUnbound?: ClosedGates;
+export interface WriteContext extends WriteGates, ManagedFieldInputs {
+  /**
+   * The closed Gates that hold the stored object, and those of the Rollouts from which this write unbinds it: unbinding
+   * must not evade them.
+   */
+  closed?: ClosedGates | undefined;
   /** The Kustomization that applies the object; only if it exists and the write `endsOpening`. */
   applier?: FluxObject;
 }
 
 /** A write of a Flux object, with everything that decides it. */
-export interface FluxWrite {
+export interface FluxWrite extends WriteContext {
   /** The object as the writer wants it. */
   object: FluxObject;
-  /** The stored object; absent on CREATE. */
-  old?: FluxObject;
-  context: WriteContext;
-  /** The closed Gates that hold the stored object: see `closedGatesOfWrite`. */
-  closed: ClosedGates | undefined;
   user: string;
   /** The manager in the request's options. */
   fieldManager?: string;
@@ -142,47 +150,52 @@ export function foreignGateDenial(
 
 /** The object to store, or the denial: the rules of the mutating webhook, in the order above. */
 export function decideWrite(write: FluxWrite): WriteOutcome {
-  const { old, context, bypass } = write;
-  const closed = bypass?.granted ? undefined : write.closed;
-  const content = old && closed ? decideBehindClosedGate({ ...write, old, closed }) : manageFields(write);
+  const { old, now } = write;
+  const writerBypasses = write.bypass?.granted ?? false;
+  const held = old && write.closed && !writerBypasses ? { ...write, old, closed: write.closed } : undefined;
+  const content = held ? decideBehindClosedGate(held) : manageFields(write);
   if (content.denial) return content;
 
+  // The Gates of the object as it will be stored: one that begins to select it in this very write counts too.
+  const gates = evaluateObjectGates(content.object, write);
+  const bypassing = bypassingRollouts(old, gates.heldBy, write);
+  const object = held ? withBypassingFields(content.object, bypassing, held) : content.object;
   // From here on only spec.suspend and our annotations change.
-  const gates = evaluateObjectGates(content.object, context);
   const settled = settleSuspension({
-    object: annotate(content.object, SELECTED_BY, selectedByText(gates)),
+    object: annotate(object, SELECTED_BY, selectedByText(gates)),
     sent: write.object,
     old,
     gates,
     fieldManager: write.fieldManager,
-    writerBypasses: bypass?.granted ?? false,
-    deploymentBypasses: bypassingRollouts(old, gates.heldBy, context).size > 0,
-    applier: context.applier,
-    now: context.now,
+    writerBypasses,
+    deploymentBypasses: bypassing.size > 0,
+    applier: write.applier,
+    now,
   });
   return {
-    object: recordReason(settled, old, write.user, context.now, write.reasonCounts ?? false),
+    object: recordReason(settled, old, write.user, now, write.reasonCounts ?? false),
     warnings: [...content.warnings, ...writeWarnings(write, settled, gates)],
     revertReason: content.revertReason,
   };
 }
 
-/** The closed Gates that hold the stored object, and those of the Rollouts from which the write unbinds it. */
-export function closedGatesOfWrite(old: FluxObject, context: WriteContext): ClosedGates | undefined {
-  return unionOfClosed([evaluateObjectGates(old, context).closed, context.closedGatesOfUnbound]);
+/** The Gates of a write. A DELETE has no object. */
+export function gatesOfWrite(
+  { object, old: stored }: { object: FluxObject | undefined; old: FluxObject | undefined },
+  context: GateContext,
+): WriteGates {
+  if (!stored) return context;
+  const old = object ? withShrinkingEdits(object, stored, context) : stored;
+  return { ...context, old, oldGates: evaluateObjectGates(old, context) };
 }
 
 /** Whether closed Gates hold the object in this write, whatever its Rollouts deploy: then they need not be read. */
-export function holdsWrite(
-  gates: GateContext,
-  { object, old }: { object: FluxObject | undefined; old: FluxObject | undefined },
-): boolean {
-  if (!object || !old) return false;
+export function isHeld(object: FluxObject | undefined, { old, oldGates }: WriteGates): boolean {
+  if (!object || !old || !oldGates?.closed) return false;
   const isBypassing = storedState(object)?.is === 'bypassing' || storedState(old)?.is === 'bypassing';
   if (isBypassing || freshReason(object, old) !== undefined) return false;
-  const { closed, heldBy } = evaluateObjectGates(old, gates);
   // A Rollout's deployment that bypasses these closures sets the managed fields of a bypassed object too.
-  return closed !== undefined && currentState(old, heldBy) === 'closed';
+  return currentState(old, oldGates.heldBy) === 'closed';
 }
 
 // Behind a closed Gate (docs/reference/writes.md): an apply is reverted, any other change of what Gates govern denied.
@@ -195,12 +208,12 @@ type HeldWrite = FluxWrite & { old: FluxObject; closed: ClosedGates };
  * value that the write changes in form only keeps its stored form, so that neither spec nor generation changes.
  */
 function decideBehindClosedGate(write: HeldWrite): WriteOutcome {
-  const { old, closed, context, fieldManager, user } = write;
+  const { old, closed, fieldManager, user } = write;
   const begins = beginsHold(write);
   const sent = begins ? withStoredFields(write.object, old) : write.object;
   const object = withStoredForm(sent, old);
   const isApply = isApplyBy(fieldManager, object) || isApplyBy(fieldManager, old);
-  const escapes = escapesSelection(object, old, context);
+  const escapes = escapesSelection(object, old, write);
   const denied = new FewPaths();
   let isReverted = false;
   const visit = (change: Change) => {
@@ -213,11 +226,10 @@ function decideBehindClosedGate(write: HeldWrite): WriteOutcome {
   governedChanges(object, old, visit, writers);
   labelChanges(object, old, visit, writers);
   if (denied.count > 0) return { denial: heldDenial(sent, write, denied.text), warnings: [] };
-  const kept = [DEPLOYED, ARTIFACT, AWAITS_ARTIFACT].reduce(
+  const stored = [DEPLOYED, ARTIFACT, AWAITS_ARTIFACT].reduce(
     (result, key) => annotate(result, key, old.metadata.annotations?.[key]),
     isReverted ? withStoredContent(object, old) : object,
   );
-  const stored = withBypassingFields(kept, write);
   if (!isReverted) return { object: stored, warnings: [] };
   return { object: stored, warnings: [revertWarning(closed)], revertReason: 'gate_closed' };
 }
@@ -273,11 +285,12 @@ function withStoredContent(object: FluxObject, { metadata: before, spec }: FluxO
  * Whether the write is a decorator's that suspends the object. Only another webhook can change the spec in it. Such a
  * change is stored, except in managed fields: after a denial the object would go on running.
  */
-function beginsHold({ old, context, isByDecorator }: HeldWrite): boolean {
+function beginsHold(write: HeldWrite): boolean {
+  const { old, oldGates, isByDecorator } = write;
   if (!isByDecorator || isSuspendedByUs(old) || old.metadata.deletionTimestamp) return false;
-  const { heldBy } = evaluateObjectGates(old, context);
+  const heldBy = oldGates?.heldBy ?? [];
   const isBypassed = currentState(old, heldBy) === 'bypassed';
-  return heldBy.length > 0 && !isBypassed && bypassingRollouts(old, heldBy, context).size === 0;
+  return heldBy.length > 0 && !isBypassed && bypassingRollouts(old, heldBy, write).size === 0;
 }
 
 /** The object with its managed fields as they are stored. */
@@ -296,20 +309,17 @@ function changedFields(object: FluxObject, old: FluxObject): ManagedField[] {
 }
 
 /**
- * The held object with the managed fields of a deployment that bypasses the Gates. The fields stay if the write changes
+ * The held object with the managed fields of deployments that bypass the Gates. The fields stay if the write changes
  * their annotations or the source.
  */
-function withBypassingFields(kept: FluxObject, write: HeldWrite): FluxObject {
-  const { object, old, context } = write;
-  // The object as it will be stored: a Gate that begins to select it in this very write counts too.
-  const { heldBy } = evaluateObjectGates(kept, context);
-  const bypassing = bypassingRollouts(old, heldBy, context);
+function withBypassingFields(kept: FluxObject, bypassing: ReadonlyMap<string, Rollout>, write: HeldWrite): FluxObject {
+  const { object, old } = write;
   const hasSameFields =
     sameJson(object.spec?.sourceRef, old.spec?.sourceRef) &&
     sameJson(managedFieldsOf(object).fields, managedFieldsOf(old).fields);
   if (bypassing.size === 0 || !hasSameFields) return kept;
   const withGitValues = writeManagedFields(kept, valuesFromGit(object, bypassing));
-  return setManagedFields({ ...context, object: withGitValues, old, rollouts: bypassing }).object;
+  return setManagedFields({ ...write, object: withGitValues, rollouts: bypassing }).object;
 }
 
 /** The fields that Git sets in this write to the version of a deployment that bypasses the Gates. */
@@ -325,8 +335,9 @@ function valuesFromGit(object: FluxObject, bypassing: ReadonlyMap<string, Rollou
  * The object with the managed fields of its Rollouts, or the denial of an edit. Used if all Gates are open, a bypass is
  * granted, or the object is new: a new object behind a closed Gate is created suspended.
  */
-function manageFields({ object, old, context }: FluxWrite): WriteOutcome {
-  const outcome = setManagedFields({ ...context, object, old });
+function manageFields(write: FluxWrite): WriteOutcome {
+  const { object } = write;
+  const outcome = setManagedFields(write);
   const { denials, warnings } = outcome;
   if (denials.length > 0) {
     const text = `${subjectOf(object)}: ${denials.map((each) => each.text).join(' ')}`;

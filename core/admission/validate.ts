@@ -33,14 +33,13 @@ import { FewPaths, governedChanges } from './governedChanges.ts';
 
 /** The denial of a write that another webhook has changed; undefined if none has. */
 export function verifyWrite(write: FluxWrite): Denial | undefined {
-  const { object, old, context, closed } = write;
-  const heldBy = old ? evaluateObjectGates(old, context).heldBy : [];
-  const bypassing = bypassingRollouts(old, heldBy, context);
+  const { object, old, oldGates, closed, rollouts, now } = write;
+  const bypassing = bypassingRollouts(old, oldGates?.heldBy ?? [], write);
   const changed = verifySuspended(object) ?? verifyState(write) ?? verifyBehindClosedGate(write, bypassing);
   if (changed) return changed;
   // Behind a closed Gate a managed field keeps its value, even if its Rollout has deployed another, unless that
   // deployment bypasses the Gate.
-  const problems = verifyManagedFields(object, old, closed ? bypassing : context.rollouts, context.now);
+  const problems = verifyManagedFields(object, old, closed ? bypassing : rollouts, now);
   if (problems.length === 0) return undefined;
   const text = `${subjectOf(object)}: ${problems.map((each) => each.text).join('. ')}.`;
   return { reason: 'overwritten', text, todo: { text: [...new Set(problems.map(({ todo }) => todo))].join(' ') } };
@@ -59,11 +58,12 @@ function verifySuspended(object: FluxObject): Denial | undefined {
  * object has none, or is open although it names a closed Gate that the stored one didn't, another webhook has removed
  * the state, or has named the Gate later.
  */
-function verifyState({ object, old, context, closed: known }: FluxWrite): Denial | undefined {
+function verifyState(write: FluxWrite): Denial | undefined {
+  const { object, old } = write;
   const isStateless = object.metadata.annotations?.[GATE_STATE] === undefined;
   if (object.metadata.deletionTimestamp || !(isStateless || storedState(object)?.is === 'open')) return undefined;
-  const seen = new Set(old && !isStateless ? closureKeys(known) : []);
-  const closed = closedWhere(evaluateObjectGates(object, context).closed, (closure) => !seen.has(closure));
+  const seen = new Set(old && !isStateless ? closureKeys(write.closed) : []);
+  const closed = closedWhere(evaluateObjectGates(object, write).closed, (closure) => !seen.has(closure));
   if (!closed) return undefined;
   const cause = 'made it require a closed Gate too late';
   const text = isStateless
@@ -76,10 +76,8 @@ function verifyState({ object, old, context, closed: known }: FluxWrite): Denial
 const CALL_BEFORE =
   "Rename that webhook's configuration, so that its name is alphabetically before 'rollout-hooks': it is then called first.";
 
-function verifyBehindClosedGate(
-  { object, old, user, isByDecorator, bypass, context, closed }: FluxWrite,
-  bypassing: ReadonlyMap<string, Rollout>,
-): Denial | undefined {
+function verifyBehindClosedGate(write: FluxWrite, bypassing: ReadonlyMap<string, Rollout>): Denial | undefined {
+  const { object, old, user, isByDecorator, bypass, closed } = write;
   const state = storedState(object)?.is;
   // In any other state the Gate has closed between the two calls of this request, and the write counts as earlier.
   if (state !== 'closed' && state !== 'bypassed' && state !== 'bypassing') return undefined;
@@ -96,7 +94,7 @@ function verifyBehindClosedGate(
   governedChanges(object, old, ({ path }) => {
     if (!ours.has(path.join('.')) && !(beginsHold && path[0] === 'spec')) foreign.add(path);
   });
-  if (escapesSelection(object, old, context)) foreign.add(['metadata', 'labels']);
+  if (escapesSelection(object, old, write)) foreign.add(['metadata', 'labels']);
   if (foreign.count === 0) return undefined;
   return { reason: 'overwritten', text: changedText(object, foreign.text), closed, todo: { text: exclude('object') } };
 }

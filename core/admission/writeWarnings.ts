@@ -11,10 +11,9 @@ import { storedState } from '../objectGates/objectState.ts';
 import { unknownAnnotationWarnings } from './unknownAnnotations.ts';
 
 /** The part of a `FluxWrite` that the Warnings are about. */
-interface AllowedWrite {
+interface AllowedWrite extends RefRules {
   object: FluxObject;
   old?: FluxObject;
-  context: RefRules;
   bypass?: Bypass;
 }
 
@@ -33,8 +32,9 @@ export function writeWarnings(write: AllowedWrite, settled: FluxObject, gates: O
 }
 
 /** Warnings about references that the write breaks, or with which it exceeds a limit; for a new object, about each. */
-function referenceWarnings({ old, context }: AllowedWrite, { problems, limit }: ObjectGates): string[] {
-  const known = old && gatesInAnnotation(old, context);
+function referenceWarnings(write: AllowedWrite, { problems, limit }: ObjectGates): string[] {
+  const { old } = write;
+  const known = old && gatesInAnnotation(old, write);
   const state = storedState(old);
   const wasBeyond = state?.is === 'closed' && state.gates.some(isLimit);
   return [...(limit && !wasBeyond ? [`held: ${LIMIT_TEXTS[limit]}`] : []), ...newProblems(problems, known?.problems)];

@@ -7,7 +7,6 @@ import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { GOVERNED_KINDS, governedKindOf, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import {
-  closedGatesOfWrite,
   decideWrite,
   type FluxWrite,
   foreignGateDenial,
@@ -16,7 +15,7 @@ import {
   willConflict,
 } from '../../core/admission/fluxWrite.ts';
 import { deletionDenial, verifyWrite } from '../../core/admission/validate.ts';
-import { limitDenial, withShrinkingEdits } from '../../core/admission/writeLimits.ts';
+import { limitDenial } from '../../core/admission/writeLimits.ts';
 import { type Bypass, freshReason } from '../../core/gate/bypassReason.ts';
 import type { ClosedGates } from '../../core/gate/closedGates.ts';
 import { sameJson } from '../../core/kube/json.ts';
@@ -40,8 +39,8 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const early = foreignGateDenial(object, stored, settings) ?? limitDenial(object, stored, settings);
   if (early) return deny(early, request, call);
 
-  const write = await reviewedWrite(object, stored, await readContext(versions, request, call), request, call);
-  const { old, context, closed, bypass } = write;
+  const write = await reviewedWrite(object, await readContext(versions, request, call), request, call);
+  const { old, closed, bypass } = write;
   const fieldManager = fieldManagerOf(request);
   const isSync = fieldManager !== undefined && call.settings.syncFieldManagers.includes(fieldManager);
   const reasonCounts = bypass ? bypass.granted : await countsForDeletion(versions, request, call);
@@ -49,7 +48,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const { warnings } = outcome;
   if (outcome.denial) {
     const { denial, deniedFields = [] } = outcome;
-    return deny(await withClosedGates(denial, deniedFields, context, call), request, call, warnings);
+    return deny(await withClosedGates(denial, deniedFields, write, call), request, call, warnings);
   }
   const holding = bypass?.granted ? undefined : closed;
   const loss = holding && !isStoredVersion ? await lostFieldsDenial(old!, holding, request, call) : undefined;
@@ -58,19 +57,16 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   return withBypass({ allowed: true, object: decided, warnings, revertReason }, bypass, request, call);
 }
 
-/** The write with the Gates that hold the object, and the writer's bypass of them. */
+/** The write with the writer's bypass of the closed Gates. */
 async function reviewedWrite(
   object: FluxObject,
-  stored: FluxObject | undefined,
   context: WriteContext,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<FluxWrite> {
   const { username: user } = request.userInfo;
-  const old = stored && withShrinkingEdits(object, stored, context);
-  const closed = old && closedGatesOfWrite(old, context);
-  const bypass = await reviewBypass(closed, freshReason(object, old), request, call);
-  return { object, old, context, closed, user, isByDecorator: user === call.settings.metacontrollerUser, bypass };
+  const bypass = await reviewBypass(context.closed, freshReason(object, context.old), request, call);
+  return { ...context, object, user, isByDecorator: user === call.settings.metacontrollerUser, bypass };
 }
 
 /** Whether the write is in the API version that is stored. In another one, both objects may lack fields of that one. */
@@ -178,7 +174,7 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
   if (limit) return deny(limit, request, call);
 
   const context = await readValidationContext(versions, request, call);
-  const denial = verifyWrite(await reviewedWrite(object, stored, context, request, call));
+  const denial = verifyWrite(await reviewedWrite(object, context, request, call));
   return denial ? deny(denial, request, call) : allowed();
 }
 
@@ -190,7 +186,7 @@ async function validateDelete(
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
   if (isSystemDeleter(request.userInfo.username)) return allowed();
-  const closed = closedGatesOfWrite(old, await readContext(versions, request, call));
+  const { closed } = await readContext(versions, request, call);
   const denial = deletionDenial(old, closed);
   return denial ? bypassOrDeny(old, closed, denial, request, call) : allowed();
 }

@@ -8,14 +8,14 @@ import type { FluxObject } from '../../api/flux.ts';
 import { KINDS, KUSTOMIZATIONS, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
-import { holdsWrite, type WriteContext } from '../../core/admission/fluxWrite.ts';
+import { gatesOfWrite, isHeld, type WriteContext, type WriteGates } from '../../core/admission/fluxWrite.ts';
 import { agreesWithDeployed } from '../../core/admission/validate.ts';
-import type { ClosedGates } from '../../core/gate/closedGates.ts';
+import { type ClosedGates, unionOfClosed } from '../../core/gate/closedGates.ts';
 import { byRefKey, refKey, sortedByKey } from '../../core/kube/names.ts';
 import { managedFieldsOf, rolloutsOfObject, unboundRollouts } from '../../core/managedField/managedFields.ts';
 import { needsNoSource } from '../../core/managedField/setManagedFields.ts';
 import { sourceOf } from '../../core/managedField/source.ts';
-import { type GateContext, gatesToRead } from '../../core/objectGates/objectGates.ts';
+import { gatesToRead } from '../../core/objectGates/objectGates.ts';
 import { storedState } from '../../core/objectGates/objectState.ts';
 import { applierOf } from '../../core/suspension/applier.ts';
 import { endsOpening } from '../../core/suspension/suspension.ts';
@@ -34,8 +34,8 @@ export async function readContext(
     readGatesOfWrite(versions, request, call),
     readClosedGatesOfUnbound(versions, call),
   ]);
-  const context = { ...gates, closedGatesOfUnbound };
-  if (holdsWrite(gates, versions)) return { ...context, rollouts: new Map() };
+  const context = { ...gates, closed: unionOfClosed([gates.oldGates?.closed, closedGatesOfUnbound]) };
+  if (isHeld(versions.object, gates)) return { ...context, rollouts: new Map() };
   const [rollouts, applier] = await Promise.all([readBoundRollouts(versions, call), readApplier(versions, call)]);
   return { ...context, rollouts, applier, ...(await readSource(versions, rollouts, call)) };
 }
@@ -49,12 +49,12 @@ async function readGatesOfWrite(
   versions: ObjectVersions<FluxObject>,
   { userInfo }: AdmissionRequest,
   call: WebhookCall,
-): Promise<GateContext> {
+): Promise<WriteGates> {
   const { object, old } = versions;
   const isMarked = old && [object, old].some((each) => storedState(each)?.is === 'closed');
   if (isMarked && userInfo.username === call.settings.metacontrollerUser) {
     const recorded = await readGateContext(versions, false, call);
-    if (holdsWrite(recorded, versions)) return recorded;
+    if (isHeld(object, recorded)) return recorded;
   }
   return readGateContext(versions, true, call);
 }
@@ -71,8 +71,9 @@ export async function readValidationContext(
   const gates = await readGateContext(versions, !versions.old, call);
   const isByDecorator = userInfo.username === call.settings.metacontrollerUser;
   const needsNoRollouts = isByDecorator && versions.object && agreesWithDeployed(versions.object);
-  const rollouts = needsNoRollouts || holdsWrite(gates, versions) ? new Map() : await readBoundRollouts(versions, call);
-  return { ...gates, rollouts };
+  const needsRollouts = !needsNoRollouts && !isHeld(versions.object, gates);
+  const rollouts = needsRollouts ? await readBoundRollouts(versions, call) : new Map();
+  return { ...gates, closed: gates.oldGates?.closed, rollouts };
 }
 
 /**
@@ -80,10 +81,11 @@ export async function readValidationContext(
  * Also the labels of its Namespace if a Gate that may select it selects by them.
  */
 async function readGateContext(
-  { object, old, namespace }: ObjectVersions<FluxObject>,
+  versions: ObjectVersions<FluxObject>,
   mustList: boolean,
   { cluster, settings, now }: WebhookCall,
-): Promise<GateContext> {
+): Promise<WriteGates> {
+  const { object, old, namespace } = versions;
   const objects = [object, old].filter((each) => each !== undefined);
   const reads = gatesToRead(objects, settings, mustList);
   const [named, listed] = await Promise.all([
@@ -97,7 +99,8 @@ async function readGateContext(
     namespaceLabels: await labelsSelectedBy(selecting, namespace, cluster),
     isTruncated: listed?.isTruncated ?? false,
   };
-  return { noCrossNamespaceRefs: settings.noCrossNamespaceRefs, gates, selectingGates, now };
+  const { noCrossNamespaceRefs } = settings;
+  return gatesOfWrite(versions, { noCrossNamespaceRefs, gates, selectingGates, now });
 }
 
 /**

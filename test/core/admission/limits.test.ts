@@ -57,7 +57,7 @@ describe('an object beyond a limit', () => {
 
   it.each(rows)('with too many %s: a Warning says so once, not in each write', (_, annotations, message) => {
     const context = { ...ANY_REF, gates: new Map(), selectingGates: NO_SELECTING_GATES, rollouts: new Map(), now: 0 };
-    const write = { context, closed: undefined, user: 'dev', fieldManager: 'kubectl', isSync: false };
+    const write = { ...context, user: 'dev', fieldManager: 'kubectl', isSync: false };
     const first = decideWrite({ ...write, object: kustomization({ annotations }), old: undefined });
     if (first.denial) throw new Error(first.denial.text);
     const again = decideWrite({ ...write, object: first.object, old: first.object });
@@ -69,15 +69,8 @@ describe('an object beyond a limit', () => {
     'created with %s: Warnings name no Gate that does not exist',
     (_, annotations, message) => {
       const context = { ...ANY_REF, gates: new Map(), selectingGates: NO_SELECTING_GATES, rollouts: new Map(), now: 0 };
-      const created = { object: kustomization({ annotations }), old: undefined };
-      const { warnings } = decideWrite({
-        ...created,
-        context,
-        closed: undefined,
-        user: 'dev',
-        fieldManager: 'kubectl',
-        isSync: false,
-      });
+      const object = kustomization({ annotations });
+      const { warnings } = decideWrite({ ...context, object, user: 'dev', fieldManager: 'kubectl', isSync: false });
       expect(warnings).toContainEqual(expect.stringMatching(message));
       expect(warnings.join()).not.toMatch(/Gate \(/);
     },

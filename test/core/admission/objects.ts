@@ -4,12 +4,7 @@ import { DEPLOYED, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { ManagedFieldsEntry } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../../api/types.ts';
-import {
-  closedGatesOfWrite,
-  decideWrite,
-  type FluxWrite,
-  type WriteContext,
-} from '../../../core/admission/fluxWrite.ts';
+import { decideWrite, type FluxWrite, gatesOfWrite, type WriteContext } from '../../../core/admission/fluxWrite.ts';
 import { ANY_REF } from '../../../core/gate/gateRefs.ts';
 import type { SelectingGates } from '../../../core/gate/gateSelection.ts';
 import { refKey, sortedByKey } from '../../../core/kube/names.ts';
@@ -170,23 +165,24 @@ export function gatesByName(...gates: Gate[]): Map<string, Gate> {
 type Denied = { denial: string; warnings: string[] };
 type Stored = { object: FluxObject; warnings: string[]; denial?: undefined };
 
-type TestWrite = Omit<FluxWrite, 'context' | 'closed'> & { context: TestContext };
+type TestWrite = Omit<FluxWrite, Exclude<keyof WriteContext, 'old'>> & { context: TestContext };
 /** Gates of which none selects an object. */
 export const NO_SELECTING_GATES: SelectingGates = { gates: [], namespaceLabels: {} };
 
-type TestContext = Omit<WriteContext, 'selectingGates' | 'noCrossNamespaceRefs'> & {
+type TestContext = Omit<WriteContext, 'selectingGates' | 'noCrossNamespaceRefs' | 'old'> & {
   namespaceLabels?: Record<string, string>;
 };
 
 /** The write with what the webhook would compute for it without a list of Gates. */
 export function asRead(write: TestWrite): FluxWrite {
-  const { object, old } = write;
-  const { namespaceLabels = {}, ...others } = write.context;
+  const { context, ...request } = write;
+  const { object, old } = request;
+  const { namespaceLabels = {}, ...others } = context;
   const { selecting } = gatesToRead([object, ...(old ? [old] : [])], ANY_REF);
   const gates = sortedByKey(selecting.flatMap((ref) => others.gates.get(refKey(ref)) ?? []));
-  const context = { ...ANY_REF, ...others, selectingGates: { gates, namespaceLabels } };
-  const closed = old && closedGatesOfWrite(old, context);
-  return { reasonCounts: write.bypass?.granted, ...write, context, closed };
+  const selectingGates = { gates, namespaceLabels };
+  const read = gatesOfWrite({ object, old }, { ...ANY_REF, ...others, selectingGates });
+  return { reasonCounts: write.bypass?.granted, ...others, ...request, ...read, closed: read.oldGates?.closed };
 }
 
 /** The outcome of a write in shop, with the denial for a user who may read no other namespace. */

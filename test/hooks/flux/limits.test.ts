@@ -1,7 +1,7 @@
 /** More Gates than one decision reads: the object is held, with the cause, and can be repaired. */
 import { describe, expect, it } from 'vitest';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
-import { gate, kustomization } from '../../core/admission/objects.ts';
+import { gate, kustomization, rollout } from '../../core/admission/objects.ts';
 import { send } from '../../support/admission.ts';
 import { Cluster } from './cluster.ts';
 
@@ -124,6 +124,16 @@ describe('an object beyond the limit is mended', () => {
     await cluster.settle();
     expect(cluster.object.spec?.suspend).toBeUndefined();
     expect(await edit(cluster, './x')).toBe(true);
+  });
+
+  it('but not with another value of a managed field', async () => {
+    const bound = { 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
+    const cluster = await Cluster.settled(
+      kustomization({ annotations: { ...bound, 'gate.fluxcd.io/gates': names(300) }, substitute: { APP: '1.1.0' } }),
+      { gates: [gate('shop/mine', { default: 'opened' })], rollouts: [rollout('my-app', '1.1.0')] },
+    );
+    expect(await rename(cluster, 'mine', { postBuild: { substitute: { APP: 'other' } } })).toBe(false);
+    expect(await rename(cluster, 'mine')).toBe(true);
   });
 
   it('but not by leaving a closed one', async () => {
