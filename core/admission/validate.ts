@@ -122,7 +122,17 @@ export function agreesWithDeployed(object: FluxObject): boolean {
   return (state === undefined || state === 'open') && managedFieldsOf(object).fields.every(agrees);
 }
 
-/** The problem of each managed field whose value another webhook has set, and what to do. */
+/**
+ * The problem of each managed field whose value another webhook has set, and what to do. A value is ours if it is what
+ * the Rollout has deployed; if it is as stored, and so is the carried deployment; or by this table, in which a Rollout
+ * has deployed nothing yet if its first deployment may be newer than the call of our mutating webhook:
+ *
+ * | the object carries | the Rollout has deployed | the value is ours |
+ * |---|---|---|
+ * | a deployment | nothing, or this one | if it is its version |
+ * | none | nothing | always |
+ * | none, nor did it before | one that the object's source has yet to fetch | always |
+ */
 function verifyManagedFields(
   object: FluxObject,
   old: FluxObject | undefined,
@@ -131,107 +141,45 @@ function verifyManagedFields(
 ): { text: string; todo: string }[] {
   const [deployments, stored] = [object, old].map((each) => each && deploymentsOn(each));
   const byGit = setByGit(object.metadata.annotations?.[DEPLOYED]);
-  const isAtomic = object.metadata.annotations?.[ARTIFACT] !== undefined;
+  const followsSource = object.metadata.annotations?.[ARTIFACT] !== undefined;
   const oldKeys = new Set(old ? managedFieldsOf(old).fields.map(fieldKey) : []);
   return managedFieldsOf(object).fields.flatMap((field) => {
     const rollout = rollouts.get(field.rollout);
     const value = readManagedField(object, field);
+    const head = deploymentOf(rollout);
     const carried = deployments?.get(field.rollout);
-    const isStored =
-      old !== undefined && value === readManagedField(old, field) && sameJson(carried, stored?.get(field.rollout));
-    const isByGit = isSetByGit(rollout) || byGit.has(field.rollout);
-    const found: FoundField = {
-      value,
-      carried,
-      rollout,
-      head: deploymentOf(rollout),
-      isStored,
-      isUnfetched: old !== undefined && carried === undefined && !stored?.has(field.rollout),
-      isByGit,
-      isAtomic,
-      now,
-    };
-    if (ALLOWED_CASES.some((isCase) => isCase(found))) return [];
+    const before = stored?.get(field.rollout);
+    if (isSetByGit(rollout) || byGit.has(field.rollout) || value === head?.version) return [];
+    const wasManaged = old !== undefined && oldKeys.has(fieldKey(field));
+    if (wasManaged && value === readManagedField(old, field) && sameJson(carried, before)) return [];
+    const hasDeployed = head !== undefined && !isFirstSince(rollout, now - BETWEEN_CALLS_MS);
+    const isOurs = carried
+      ? value === carried.version && (!hasDeployed || isOneOf(rollout, carried))
+      : !hasDeployed || (followsSource && old !== undefined && before === undefined);
+    if (isOurs) return [];
     const [path, by] = [fieldPath(field).join('.'), `Rollout '${field.rollout}'`];
     // Our mutating webhook writes the deployment into the annotation of each object that it sees bound.
-    const wasBound = carried !== undefined || oldKeys.has(fieldKey(field));
-    if (!wasBound) return { text: `another mutating webhook bound ${path} to ${by} too late`, todo: CALL_BEFORE };
+    if (!carried && !wasManaged) return { text: `another mutating webhook bound ${path} to ${by} too late`, todo: CALL_BEFORE };
     const change = value === undefined ? `removed ${path}` : `set ${path} to '${shortened(value, MAX_TAG_CHARACTERS)}'`;
-    const text = `another mutating webhook ${change}; ${by} has deployed '${(found.head ?? carried)?.version}'`;
+    const text = `another mutating webhook ${change}; ${by} has deployed '${(head ?? carried)?.version}'`;
     return { text, todo: exclude('field') };
   });
-}
-
-/** A managed field as all webhooks have left it. */
-interface FoundField {
-  value: string | undefined;
-  /** The Rollout's deployment in the object's annotation. */
-  carried: DeploymentRef | undefined;
-  rollout: Rollout | undefined;
-  /** The Rollout's newest deployment. */
-  head: DeploymentRef | undefined;
-  /** Whether value and deployment are those of the stored object. */
-  isStored: boolean;
-  /** Whether neither the stored object nor the new one has a deployment of the Rollout. */
-  isUnfetched: boolean;
-  isByGit: boolean;
-  /** Whether the field follows the object's source: core/managedField/atomicUpdate.ts. */
-  isAtomic: boolean;
-  now: EpochMs;
-}
-
-/** The cases in which no other webhook has set the value. One is enough. */
-const ALLOWED_CASES = [isDeployed, isLeftToGit, hasNoDeployment, followsSource, isOneBehind, isBetweenCalls];
-
-function isDeployed({ value, head }: FoundField): boolean {
-  return value === head?.version;
-}
-
-function isLeftToGit({ isByGit }: FoundField): boolean {
-  return isByGit;
-}
-
-/** The Rollout doesn't exist, or has deployed nothing. */
-function hasNoDeployment(found: FoundField): boolean {
-  return !found.head && isConsistent(found);
-}
-
-/** The source has fetched an earlier deployment, or none yet, which leaves even a value that this write sets. */
-function followsSource(found: FoundField): boolean {
-  const { isAtomic, isStored, isUnfetched, carried, rollout } = found;
-  const isOlder = isStored || isUnfetched || (carried !== undefined && isEarlier(carried, rollout));
-  return isAtomic && isOlder && isConsistent(found);
-}
-
-/** The Rollout may have deployed the head since our mutating webhook was called. */
-function isOneBehind({ value, carried, rollout }: FoundField): boolean {
-  const before = deploymentOf(rollout, 1);
-  return before !== undefined && carried?.id === before.id && carried.uid === before.uid && value === before.version;
 }
 
 /** The longest time between the mutating and the validating call of one request. */
 const BETWEEN_CALLS_MS = 10_000;
 
-/** The Rollout has deployed the head between the two calls: it is the first deployment, or the object is unchanged. */
-function isBetweenCalls(found: FoundField): boolean {
-  const { rollout, isStored, now } = found;
-  const committed = parseTime(rollout?.status?.history?.[0]?.timestamp) ?? 0;
-  const isUnseen = isStored || deploymentOf(rollout, 1) === undefined;
-  return isUnseen && now - committed < BETWEEN_CALLS_MS && isConsistent(found);
+/** Whether the Rollout has deployed nothing before this time. */
+function isFirstSince(rollout: Rollout | undefined, at: EpochMs): boolean {
+  const [head, ...earlier] = rollout?.status?.history ?? [];
+  return earlier.length === 0 && (parseTime(head?.timestamp) ?? 0) > at;
 }
 
-/** Whether our mutating webhook may have left field and annotation like this: both as they were, or both set. */
-function isConsistent({ value, carried, isStored }: FoundField): boolean {
-  return isStored || carried === undefined || value === carried.version;
-}
-
-/**
- * Whether this is an earlier deployment of the Rollout. One that the history no longer has counts too: the source may
- * have failed for long to fetch newer ones.
- */
-function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undefined): boolean {
-  const entry = rollout?.status?.history?.find((each) => each.id === id);
-  return rollout?.metadata.uid === uid && (!entry || entry.version?.tag === version);
+/** Whether this is a deployment of the Rollout, or older than its history: the source may have failed for long. */
+function isOneOf(rollout: Rollout | undefined, { id, uid, version }: DeploymentRef): boolean {
+  const history = rollout?.status?.history ?? [];
+  const entry = history.find((each) => each.id === id);
+  return rollout?.metadata.uid === uid && (entry ? entry.version?.tag === version : id < (history[0]?.id ?? 0));
 }
 
 // Deletion (docs/reference/writes.md).
