@@ -159,7 +159,8 @@ function verifyManagedFields(
     if (isOurs) return [];
     const [path, by] = [fieldPath(field).join('.'), `Rollout '${field.rollout}'`];
     // Our mutating webhook writes the deployment into the annotation of each object that it sees bound.
-    if (!carried && !wasManaged) return { text: `another mutating webhook bound ${path} to ${by} too late`, todo: CALL_BEFORE };
+    if (!carried && !wasManaged)
+      return { text: `another mutating webhook bound ${path} to ${by} too late`, todo: CALL_BEFORE };
     const change = value === undefined ? `removed ${path}` : `set ${path} to '${shortened(value, MAX_TAG_CHARACTERS)}'`;
     const text = `another mutating webhook ${change}; ${by} has deployed '${(head ?? carried)?.version}'`;
     return { text, todo: exclude('field') };
