@@ -41,13 +41,13 @@ export function approvalsAt(gate: Gate, waiting: readonly NextDeployment[], now:
 /** The approval rule of a Gate, as text, and what a request to open does while the Gate is closed. */
 export function approvalRuleText(
   { required, notBy = [], expireAfter }: ApprovalRule,
-  { opened, opensByRequest }: Pick<GateEvaluation, 'opened' | 'opensByRequest'>,
+  { opened, opensByApprovalsOnly }: Pick<GateEvaluation, 'opened' | 'opensByApprovalsOnly'>,
 ): string {
   const who = required === 1 ? 'the approval of one user' : `the approvals of ${required} users`;
   const names = { requester: 'the user who requested it', author: 'its authors' };
   const without = notBy.length > 0 ? ` (not from ${notBy.map((each) => names[each]).join(' or ')})` : '';
   const lasts = expireAfter ? `, each valid for ${expireAfter}` : '';
-  const opening = opensByRequest ? 'a request to open ends the closure' : "a request can't open the Gate";
+  const opening = opensByApprovalsOnly ? "a request can't open the Gate" : 'a request to open ends the closure';
   return `A version needs ${who}${without}${lasts}${opened ? '' : `; ${opening}`}`;
 }
 

@@ -2,13 +2,10 @@
 import { OPENED } from '../../api/conditions.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import type { Approval } from '../approval/approvalRecord.ts';
-import { countText, verdictText } from '../approval/approvalVerdict.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
 import { earliestTime, formatTime, parseTime } from '../kube/time.ts';
-import type { CommandLine } from '../text/commands.ts';
-import { approvalsOn, approveGateCommand, type NextDeployment } from './gateApprovals.ts';
+import { type NextDeployment, type VersionApprovals, versionApprovals } from './gateApprovals.ts';
 import { type GateRequest, targetsVersion } from './gateRequests.ts';
 import { type CountingException, evaluateGate, exceptionChange, type GateEvaluation } from './gateTimeline.ts';
 
@@ -24,7 +21,7 @@ export function isMissing({ closure }: Pick<GateResult, 'closure'>): boolean {
 }
 
 /** The state of one Gate for one object or deployment. */
-export interface GateResult {
+export interface GateResult extends VersionApprovals {
   /** The Gate, by `refKey`. */
   key: string;
   ref: NamespacedName;
@@ -38,17 +35,7 @@ export interface GateResult {
   closedBy?: GateRequest | undefined;
   /** The request that opened it, if one did. */
   openedBy?: GateRequest | undefined;
-  /** Set if no request opens it. */
-  opensByApprovalsOnly?: boolean | undefined;
-  /** The approvals that let the version through, the oldest first. */
-  approvedBy?: Approval[] | undefined;
-  /**
-   * The approvals of a version that lacks some, as numbers and text (`1.2.0 has 1 of 2 approvals`), and with the users
-   * (`names`).
-   */
-  missingApprovals?: { have: number; need: number; count: string; names?: string | undefined; how: CommandLine };
-  /** The time at which the next approval expires. */
-  approvalsUntil?: EpochMs | undefined;
+  opensByApprovalsOnly?: GateEvaluation['opensByApprovalsOnly'];
 }
 
 /**
@@ -78,40 +65,26 @@ function gateResult(
     return { key, ref, isOpen: false, message, closure: ABSENCE };
   }
   const evaluation = evaluateGate(gate, now);
-  const { opened, openFor, message, until, closure, cause } = evaluation;
-  const isForNext = next !== undefined && evaluation.exception && targetsVersion(evaluation.exception.for, next);
+  const { opened, openFor, message, until, closure, cause, opensByApprovalsOnly } = evaluation;
+  const isForNext = next && evaluation.exception && targetsVersion(evaluation.exception.for, next);
   const exception = isForNext ? evaluation.exception : undefined;
-  const isException = exception !== undefined && openFor !== undefined;
-  const isOpen = opened || isException;
-  const openedBy = isException ? exception : cause;
-  const result: GateResult = {
+  const passing = openFor === undefined ? undefined : exception;
+  const isOpen = opened || passing !== undefined;
+  const openedBy = passing ?? cause;
+  // Approvals count while the Gate is closed, also beside an exception.
+  const approvals = next && !opened ? versionApprovals(gate, next, now) : {};
+  return {
     key,
     ref,
-    isOpen,
-    message: isException ? `Gate ${exceptionText(exception, now)}` : message,
+    isOpen: isOpen || approvals.approvedBy !== undefined,
+    message: passing ? `Gate ${exceptionText(passing, now)}` : message,
     until: earliestTime([until, exception && exceptionChange(exception, now)]),
     closure,
     openedBy: isOpen && openedBy?.action === 'open' ? openedBy : undefined,
     closedBy: !isOpen && cause?.action === 'close' ? cause : undefined,
-    opensByApprovalsOnly: !evaluation.opensByRequest,
+    opensByApprovalsOnly,
+    ...approvals,
   };
-  return opened || !next ? result : openedByApprovals(result, gate, next, now);
-}
-
-/**
- * The result for the next deployment: open if it has enough approvals, otherwise with their count. No request opens a
- * Gate with approvals.
- */
-function openedByApprovals(result: GateResult, gate: Gate, next: NextDeployment, now: EpochMs): GateResult {
-  const verdict = approvalsOn(gate, next, now);
-  if (!verdict) return result;
-  const { counted, required, until, enough } = verdict;
-  const timed = { ...result, ...(until !== undefined && { approvalsUntil: until }) };
-  if (enough) return { ...timed, isOpen: true, approvedBy: counted };
-  const of = (text: string) => `${next.version} has ${text}`;
-  const how = approveGateCommand(gate, next.version, next.rollout);
-  const count = { have: counted.length, need: required, count: of(countText(counted.length, required)) };
-  return { ...timed, missingApprovals: { ...count, names: of(verdictText(verdict)), how } };
 }
 
 /** `open for version '1.2.0' until 2026-01-05T11:00:00Z` */

@@ -6,7 +6,13 @@ import { APPROVE_FOR } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { APPROVAL_KEYS, type Approval, type ApprovalRecord, recordedOn } from '../approval/approvalRecord.ts';
-import { type ApprovalVerdict, evaluateApprovals, type VersionUsers } from '../approval/approvalVerdict.ts';
+import {
+  type ApprovalVerdict,
+  countText,
+  evaluateApprovals,
+  type VersionUsers,
+  verdictText,
+} from '../approval/approvalVerdict.ts';
 import { identityOf } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import type { CommandLine } from '../text/commands.ts';
@@ -21,6 +27,31 @@ export interface NextDeployment {
   /** Uid of that Rollout. */
   uid: string | undefined;
   users: VersionUsers;
+}
+
+/** The approvals of a version at a closed Gate with `spec.approvals`; empty for any other Gate. */
+export interface VersionApprovals {
+  /** The approvals that let the version through, the oldest first. */
+  approvedBy?: Approval[];
+  /**
+   * The approvals of a version that lacks some, as numbers and text (`1.2.0 has 1 of 2 approvals`), and with the users
+   * (`names`).
+   */
+  missingApprovals?: { have: number; need: number; count: string; names?: string | undefined; how: CommandLine };
+  /** The time at which the next approval expires. */
+  approvalsUntil?: EpochMs;
+}
+
+export function versionApprovals(gate: Gate, next: NextDeployment, now: EpochMs): VersionApprovals {
+  const verdict = approvalsOn(gate, next, now);
+  if (!verdict) return {};
+  const { counted, required, until, enough } = verdict;
+  const expiry = until !== undefined && { approvalsUntil: until };
+  if (enough) return { ...expiry, approvedBy: counted };
+  const of = (text: string) => `${next.version} has ${text}`;
+  const how = approveGateCommand(gate, next.version, next.rollout);
+  const count = { have: counted.length, need: required, count: of(countText(counted.length, required)) };
+  return { ...expiry, missingApprovals: { ...count, names: of(verdictText(verdict)), how } };
 }
 
 /** The verdict on the version's approvals; undefined for a Gate without `spec.approvals`. */

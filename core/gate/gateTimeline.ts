@@ -58,11 +58,8 @@ export interface GateEvaluation {
   exception?: CountingException | undefined;
   /** The problems of fields and requests that are ignored because they do not parse. */
   stalled?: string | undefined;
-  /**
-   * Whether a request to open opens it. A Gate with approvals opens only if it would be open without the requests to
-   * close.
-   */
-  opensByRequest: boolean;
+  /** Whether no request opens the Gate: it has approvals, and would be closed without the requests to close too. */
+  opensByApprovalsOnly: boolean;
 }
 
 /** An exception with its end; undefined: until a request to close. */
@@ -89,7 +86,7 @@ export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
     cause,
     planned,
     exception,
-    opensByRequest: !timeline.gate.spec.approvals || stateWithoutRequests(timeline, now).opened,
+    opensByApprovalsOnly: gate.spec.approvals !== undefined && !stateWithoutRequests(timeline, now).opened,
     stalled: problems.length > 0 ? problems.map(problemText).join('; ') : undefined,
   };
 }

@@ -67,10 +67,10 @@ function nextText(opened: boolean): string {
   return `it ${opened ? 'closes' : 'opens'} automatically`;
 }
 
-function staysText({ spec }: Gate, { opened, opensByRequest }: GateEvaluation): string {
+function staysText({ spec }: Gate, { opened, opensByApprovalsOnly }: GateEvaluation): string {
   if (opened) return 'no automatic change. It stays open until a user closes it';
   const passing = spec.approvals ? '; approved versions pass' : '';
-  return `no automatic change. It stays closed${opensByRequest ? ' until a user opens it' : ''}${passing}`;
+  return `no automatic change. It stays closed${opensByApprovalsOnly ? '' : ' until a user opens it'}${passing}`;
 }
 
 function scheduleText(gate: Gate): string | undefined {

@@ -26,7 +26,7 @@ export function evaluated(of: Gate, at: string): Record<string, unknown> {
     request,
     cause: _,
     closure: __,
-    opensByRequest: ___,
+    opensByApprovalsOnly: ___,
     exception,
     ...evaluation
   } = evaluateGate(of, Date.parse(at));

@@ -28,7 +28,7 @@ describe('the samples of the RFC', () => {
         Object.assign(annotations, step.annotate);
         const {
           request: _,
-          opensByRequest: __,
+          opensByApprovalsOnly: __,
           ...shown
         } = evaluated({ ...sample, metadata: { ...sample.metadata, annotations } }, step.at);
         expect(shown, step.at).toEqual(step.expect);
