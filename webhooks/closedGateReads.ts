@@ -2,9 +2,8 @@
 import type { WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, Rollout } from '../api/types.ts';
 import { bindingsOfRollout, currentBindings } from '../core/binding/boundObjects.ts';
-import { type ClosedGates, closedAmong } from '../core/gate/closedGates.ts';
+import { type ClosedGates, closedAmong, LIMIT_OF_GATES, type RequiredGates } from '../core/gate/closedGates.ts';
 import { evaluateGates } from '../core/gate/evaluateGates.ts';
-import { LIMIT_OF_GATES, type RequiredGates } from '../core/gate/gateRefs.ts';
 import { refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import {

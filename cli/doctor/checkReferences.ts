@@ -6,7 +6,8 @@ import type { AnyObject, KubeObject, NamespacedName } from '../../api/kubernetes
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { PROGRAM_WORD } from '../../client/actions/writes/plannedWrite.ts';
 import { type KubeClient, unlessRefused } from '../../connection/kube/kubeClient.ts';
-import { ANY_REF, gatesNamedBy, requiredByBinding } from '../../core/gate/gateRefs.ts';
+import { requiredByBinding } from '../../core/gate/closedGates.ts';
+import { ANY_REF, gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef } from '../../core/health/kustomizationCheck.ts';
 import { byRefKey, identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';

@@ -4,14 +4,8 @@ import { BOUND_KINDS, KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { memoize, memoizeByObject } from '../../core/collection/memo.ts';
-import {
-  ANY_REF,
-  gatesNamedBy,
-  type RequiredGates,
-  requiredByBinding,
-  requiredIn,
-  unionOf,
-} from '../../core/gate/gateRefs.ts';
+import { type RequiredGates, requiredByBinding, requiredIn, unionOfRequired } from '../../core/gate/closedGates.ts';
+import { ANY_REF, gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { byRefKey, refKey } from '../../core/kube/names.ts';
 import { pluralOf } from '../../core/text/count.ts';
 
@@ -91,7 +85,7 @@ export function relatedGates(rollout: Rollout, bound: readonly FluxBinding[]): R
   const { gates = [] } = rollout.status ?? {};
   const reported = gates.flatMap(({ kind, name }) => (kind === KINDS.Gate.kind ? parseRefKey(name) : []));
   const ofBound = bound.map(({ spec }) => requiredByBinding(spec));
-  return unionOf([{ refs: gatesNamedBy(rollout, ANY_REF) }, ...ofBound, requiredIn(reported)]);
+  return unionOfRequired([{ refs: gatesNamedBy(rollout, ANY_REF) }, ...ofBound, requiredIn(reported)]);
 }
 
 type Named = Pick<KubeObject, 'metadata'>;

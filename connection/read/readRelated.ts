@@ -4,7 +4,7 @@ import { BOUND_KINDS, type KindName, NAMESPACES } from '../../api/kinds.ts';
 import type { AnyObject, KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { type RelatedObjects, relatedGates } from '../../client/explain/related.ts';
-import { requiredByBinding } from '../../core/gate/gateRefs.ts';
+import { requiredByBinding } from '../../core/gate/closedGates.ts';
 import { identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';

@@ -11,9 +11,9 @@ import {
   UNCOUNTED_ON_FLUX_OBJECTS,
 } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import { closedAmong } from '../gate/closedGates.ts';
+import { closedAmong, LIMIT_OF_ROLLOUTS, LIMIT_TEXTS } from '../gate/closedGates.ts';
 import { evaluateGates } from '../gate/evaluateGates.ts';
-import { LIMIT_OF_ROLLOUTS, LIMIT_TEXTS, type RefRules } from '../gate/gateRefs.ts';
+import type { RefRules } from '../gate/gateRefs.ts';
 import { annotate } from '../kube/annotate.ts';
 import { isDeeperThan, sameJson } from '../kube/json.ts';
 import { uniqueRefs, without } from '../kube/names.ts';

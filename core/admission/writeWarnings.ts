@@ -2,7 +2,8 @@
 import { AWAITS_ARTIFACT, REQUIRED_GATES, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { Bypass } from '../gate/bypassReason.ts';
-import { isLimit, LIMIT_TEXTS, type RefRules } from '../gate/gateRefs.ts';
+import { isLimit, LIMIT_TEXTS } from '../gate/closedGates.ts';
+import type { RefRules } from '../gate/gateRefs.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { deploymentText, parseDeployments } from '../managedField/deployment.ts';
 import { areClosed } from '../objectGates/gateTexts.ts';

@@ -6,9 +6,15 @@ import type { FluxObject } from '../../api/flux.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
-import { closureKeys, reportedClosed } from '../gate/closedGates.ts';
+import {
+  bindingGates,
+  closureKeys,
+  LIMIT_TEXTS,
+  reportedClosed,
+  requiredByBinding,
+  storedLimit,
+} from '../gate/closedGates.ts';
 import { evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
-import { bindingGates, LIMIT_TEXTS, requiredByBinding, storedLimit } from '../gate/gateRefs.ts';
 import { byRefKey, objectName, shortHash } from '../kube/names.ts';
 import { earliestTime, formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';

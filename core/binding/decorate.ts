@@ -13,8 +13,8 @@ import {
 import type { FluxObject, FluxStatus } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingStatus } from '../../api/types.ts';
+import { requiredByBinding } from '../gate/closedGates.ts';
 import { statusChangedAt } from '../gate/evaluateGates.ts';
-import { requiredByBinding } from '../gate/gateRefs.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { earliestTime, minuteOf, parseTime } from '../kube/time.ts';

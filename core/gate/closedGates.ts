@@ -1,9 +1,54 @@
-/** The closed Gates among those that something requires, and an exceeded limit: in memory, stored, and in words. */
-import type { FluxBindingStatus } from '../../api/types.ts';
-import { refKey } from '../kube/names.ts';
+/** The Gates that something requires, the closed ones among them, and limits: in memory, stored, and in words. */
+import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { FluxBindingSpec, FluxBindingStatus } from '../../api/types.ts';
+import { refKey, uniqueRefs } from '../kube/names.ts';
+import { LIMITS } from '../limits.ts';
 import type { CommandLine } from '../text/commands.ts';
 import { type GateResult, isMissing, requestText } from './evaluateGates.ts';
-import { LIMIT_TEXTS, type Limit, requiredIn } from './gateRefs.ts';
+
+/** The limit of an object that requires too many Gates to evaluate. */
+export const LIMIT_OF_GATES = '(too-many)';
+/** The limit of an object that names too many Rollouts or variables. */
+export const LIMIT_OF_ROLLOUTS = '(too-many-rollouts)';
+
+/**
+ * A limit that an object exceeds: it counts as a closed Gate. Annotations and FluxBindings have this text in place of a
+ * Gate's name, which it cannot be.
+ */
+export type Limit = typeof LIMIT_OF_GATES | typeof LIMIT_OF_ROLLOUTS;
+
+/** The sentence about each limit, as the text after `held: `. */
+export const LIMIT_TEXTS: Record<Limit, string> = {
+  [LIMIT_OF_GATES]:
+    'the object requires too many Gates (limits requiredGates, selectingGates, selectingGatesBytes): require fewer',
+  [LIMIT_OF_ROLLOUTS]: `more than ${LIMITS.boundRollouts} Rollouts or ${LIMITS.managedFields} variables are named (limits boundRollouts, managedFields): name fewer`,
+};
+
+/** Whether the stored text stands for a limit, not for a Gate. */
+export function isLimit(key: string): key is Limit {
+  return Object.hasOwn(LIMIT_TEXTS, key);
+}
+
+interface RequiredGate extends NamespacedName {
+  /** Whether the Gate selects the object; otherwise the object names it. */
+  selected?: boolean;
+}
+
+/** The Gates that one or more objects require, each once. */
+export interface RequiredGates {
+  refs: RequiredGate[];
+  /** Set if an object exceeds a limit: then it is held, and its Gates need not be evaluated. */
+  limit?: Limit | undefined;
+}
+
+/** All of these Gates, each once, without `selected`. If several limits are exceeded, the first by name. */
+export function unionOfRequired(all: readonly RequiredGates[]): RequiredGates {
+  const refs = all.flatMap((each) => each.refs.map(({ namespace, name }) => ({ namespace, name })));
+  return {
+    refs: uniqueRefs(refs),
+    limit: all.flatMap(({ limit }) => limit ?? []).sort()[0],
+  };
+}
 
 /**
  * Closed Gates, and an exceeded limit, which counts as one. At least one of the two: if nothing is closed there is no
@@ -18,16 +63,6 @@ export interface ClosedGates {
 export function closedAmong(gates: readonly GateResult[], limit?: Limit): ClosedGates | undefined {
   const closed = gates.filter(({ isOpen }) => !isOpen);
   return limit || closed.length > 0 ? { gates: closed, limit } : undefined;
-}
-
-/** The Gates that a FluxBinding reports as closed, with the limit. */
-export function reportedClosed(entries: FluxBindingStatus['gates']): ClosedGates | undefined {
-  const { refs, limit } = requiredIn((entries ?? []).filter(({ opened }) => !opened));
-  const gates = refs.map(({ namespace, name, message = '', closure }) => {
-    const ref = { namespace, name };
-    return { key: refKey(ref), ref, isOpen: false, message, closure };
-  });
-  return closedAmong(gates, limit);
 }
 
 /** The closed Gates of all of these, each once. If several limits are exceeded, the first by name. */
@@ -59,6 +94,38 @@ export function mapClosed<T>(
 }
 
 // The stored forms: a limit is in the place of a Gate's name.
+
+/** The Gates and the limit in a stored list. */
+export function requiredIn<Ref extends NamespacedName>(
+  stored: readonly Ref[],
+): { refs: Ref[]; limit: Limit | undefined } {
+  return { refs: stored.filter((ref) => !isLimit(refKey(ref))), limit: stored.map(refKey).find(isLimit) };
+}
+
+/** The entry of a limit in a stored list. */
+export function storedLimit(limit: Limit): NamespacedName {
+  return { namespace: '', name: limit };
+}
+
+/** The Gates that the object of a FluxBinding requires. */
+export function requiredByBinding(spec: FluxBindingSpec | undefined): RequiredGates {
+  return requiredIn((spec?.gates ?? []).map(({ gate, ...ref }) => ({ ...ref, name: gate })));
+}
+
+/** `spec.gates` of a FluxBinding. */
+export function bindingGates({ refs, limit }: RequiredGates): NonNullable<FluxBindingSpec['gates']> {
+  return [...(limit ? [storedLimit(limit)] : []), ...refs].map(({ name, ...ref }) => ({ ...ref, gate: name }));
+}
+
+/** The Gates that a FluxBinding reports as closed, with the limit. */
+export function reportedClosed(entries: FluxBindingStatus['gates']): ClosedGates | undefined {
+  const { refs, limit } = requiredIn((entries ?? []).filter(({ opened }) => !opened));
+  const gates = refs.map(({ namespace, name, message = '', closure }) => {
+    const ref = { namespace, name };
+    return { key: refKey(ref), ref, isOpen: false, message, closure };
+  });
+  return closedAmong(gates, limit);
+}
 
 /** The closed Gates, as stored lists name them. */
 export function gateKeys({ gates, limit }: ClosedGates): string[] {

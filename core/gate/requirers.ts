@@ -5,7 +5,8 @@ import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernete
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { groupByEach } from '../collection/groupByEach.ts';
 import { identityOf, refKey } from '../kube/names.ts';
-import { ANY_REF, gatesNamedBy, parseGateRefs, requiredByBinding } from './gateRefs.ts';
+import { requiredByBinding } from './closedGates.ts';
+import { ANY_REF, gatesNamedBy, parseGateRefs } from './gateRefs.ts';
 import {
   gateSelectsRollout,
   reachesBeyond,

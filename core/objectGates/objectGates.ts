@@ -6,16 +6,16 @@ import { REQUIRED_GATES, SELECTED_BY } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { type ClosedGates, closedAmong, closureKeys } from '../gate/closedGates.ts';
-import { evaluateGates, type GateResult } from '../gate/evaluateGates.ts';
 import {
-  allowedRefs,
+  type ClosedGates,
+  closedAmong,
+  closureKeys,
   LIMIT_OF_GATES,
   LIMIT_OF_ROLLOUTS,
-  parseGateRefs,
-  type RefRules,
   type RequiredGates,
-} from '../gate/gateRefs.ts';
+} from '../gate/closedGates.ts';
+import { evaluateGates, type GateResult } from '../gate/evaluateGates.ts';
+import { allowedRefs, parseGateRefs, type RefRules } from '../gate/gateRefs.ts';
 import { gateSelects, hasFluxLabel, type SelectingGates } from '../gate/gateSelection.ts';
 import { sameJson } from '../kube/json.ts';
 import { identityOf, refKey, uniqueRefs, without } from '../kube/names.ts';

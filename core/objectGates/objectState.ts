@@ -16,8 +16,7 @@ import { READY } from '../../api/conditions.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus } from '../../api/types.ts';
-import { reportedClosed } from '../gate/closedGates.ts';
-import { isLimit, LIMIT_OF_GATES } from '../gate/gateRefs.ts';
+import { isLimit, LIMIT_OF_GATES, reportedClosed } from '../gate/closedGates.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { formatInstant, parseTime } from '../kube/time.ts';
 

@@ -10,10 +10,10 @@ import {
   type ClosedGates,
   closedAmong,
   closedPhrase,
+  LIMIT_TEXTS,
   unionOfClosed,
 } from '../gate/closedGates.ts';
 import { evaluateGates, type GateResult, isMissing, redactFor } from '../gate/evaluateGates.ts';
-import { LIMIT_TEXTS } from '../gate/gateRefs.ts';
 import { LIMITS } from '../limits.ts';
 import { withCommands } from '../text/commands.ts';
 import type { Evaluation } from './decideDeployment.ts';

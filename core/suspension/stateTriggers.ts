@@ -7,7 +7,7 @@ import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus } from '../../api/types.ts';
-import { LIMIT_OF_GATES } from '../gate/gateRefs.ts';
+import { LIMIT_OF_GATES } from '../gate/closedGates.ts';
 import { earliestTime, minuteOf } from '../kube/time.ts';
 import { evaluateObjectGates, type GateContext, type ObjectGates, selectedByText } from '../objectGates/objectGates.ts';
 import {

@@ -8,7 +8,7 @@ import type { RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../../api/types.ts';
 import { reportInputsOf, reportOf, rolloutsOfBinding } from '../../core/binding/bindingSpec.ts';
 import { atomicUpdateOf, bindingStatus } from '../../core/binding/bindingStatus.ts';
-import { requiredByBinding } from '../../core/gate/gateRefs.ts';
+import { requiredByBinding } from '../../core/gate/closedGates.ts';
 import { groupOf } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';

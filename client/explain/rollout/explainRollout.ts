@@ -5,7 +5,7 @@ import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { bindingsOfRollout } from '../../../core/binding/boundObjects.ts';
-import { requiredByBinding, unionOf } from '../../../core/gate/gateRefs.ts';
+import { requiredByBinding, unionOfRequired } from '../../../core/gate/closedGates.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { shortDuration } from '../../../core/kube/duration.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
@@ -135,7 +135,7 @@ function unboundCauses({ spec }: Rollout, bound: readonly FluxBinding[], { unrea
 /** The closed Gates of bound objects by which a deployment is held while it rolls out. */
 function gatesOfHeldDeployment(rollout: Rollout, bound: readonly FluxBinding[], steps: readonly Step[]): Step[] {
   if (heldDeployment(rollout) === undefined) return [];
-  const { refs, limit } = unionOf(bound.map(({ spec }) => requiredByBinding(spec)));
+  const { refs, limit } = unionOfRequired(bound.map(({ spec }) => requiredByBinding(spec)));
   const required = new Set([...refs.map(refKey), ...(limit ? [limit] : [])].map((key) => `gate/${key}`));
   return steps.filter(({ id, state }) => state === 'blocks' && required.has(id));
 }

@@ -2,10 +2,9 @@
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, GateSummary, Rollout } from '../../../api/types.ts';
-import { closureKey } from '../../../core/gate/closedGates.ts';
+import { closureKey, type Limit, requiredByBinding } from '../../../core/gate/closedGates.ts';
 import { ABSENCE, evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import type { NextDeployment } from '../../../core/gate/gateApprovals.ts';
-import { type Limit, requiredByBinding } from '../../../core/gate/gateRefs.ts';
 import { evaluateGate } from '../../../core/gate/gateTimeline.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';

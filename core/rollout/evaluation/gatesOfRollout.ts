@@ -6,16 +6,17 @@
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Rollout, RolloutStatus } from '../../../api/types.ts';
 import { bindingsOfRollout } from '../../binding/boundObjects.ts';
-import { type ClosedGates, closedAmong, closedWhere } from '../../gate/closedGates.ts';
-import { evaluateGates, type GateResult, isMissing, redactFor } from '../../gate/evaluateGates.ts';
 import {
-  gatesNamedBy,
+  type ClosedGates,
+  closedAmong,
+  closedWhere,
   LIMIT_OF_GATES,
-  type RefRules,
   type RequiredGates,
   requiredByBinding,
-  unionOf,
-} from '../../gate/gateRefs.ts';
+  unionOfRequired,
+} from '../../gate/closedGates.ts';
+import { evaluateGates, type GateResult, isMissing, redactFor } from '../../gate/evaluateGates.ts';
+import { gatesNamedBy, type RefRules } from '../../gate/gateRefs.ts';
 import { gateSelectsRollout, type SelectingGates } from '../../gate/gateSelection.ts';
 import { sameJson } from '../../kube/json.ts';
 import { identityOf, refKey, without } from '../../kube/names.ts';
@@ -33,7 +34,7 @@ function ownGates(rollout: Rollout, { gates, namespaceLabels }: SelectingGates, 
 /** The Gates that the objects bound to these Rollouts require. */
 export function requiredByBound(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): RequiredGates {
   const bound = new Set(rollouts.flatMap((rollout) => bindingsOfRollout(rollout, bindings)));
-  return unionOf([...bound].map(({ spec }) => requiredByBinding(spec)));
+  return unionOfRequired([...bound].map(({ spec }) => requiredByBinding(spec)));
 }
 
 /** All Gates that Rollouts of one namespace require, each once; none if they are more than the limit. */
@@ -44,7 +45,7 @@ export function gatesOfRollouts(
   rules: RefRules,
 ): RequiredGates {
   const own = rollouts.flatMap((rollout) => ownGates(rollout, selectingGates, rules));
-  const { refs, limit } = unionOf([{ refs: own }, requiredByBound(rollouts, bindings)]);
+  const { refs, limit } = unionOfRequired([{ refs: own }, requiredByBound(rollouts, bindings)]);
   if (selectingGates.isTruncated || refs.length > LIMITS.requiredGates) return { refs: [], limit: LIMIT_OF_GATES };
   return { refs: refs.sort((a, b) => (refKey(a) < refKey(b) ? -1 : 1)), limit };
 }

@@ -16,7 +16,7 @@ import type {
   VersionInfo,
 } from '../../../api/types.ts';
 import type { Budgets } from '../../budget/selectingBudgets.ts';
-import type { RequiredGates } from '../../gate/gateRefs.ts';
+import type { RequiredGates } from '../../gate/closedGates.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { sameJson } from '../../kube/json.ts';
 import { LIMITS } from '../../limits.ts';

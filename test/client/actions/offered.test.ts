@@ -8,8 +8,8 @@ import type { Rollout } from '../../../api/types.ts';
 import type { Action } from '../../../client/actions/action.ts';
 import { budgetActions, gateActions, rolloutGateActions } from '../../../client/actions/gateActions.ts';
 import { commandViewsOf } from '../../../client/actions/lines.ts';
+import { LIMIT_OF_GATES } from '../../../core/gate/closedGates.ts';
 import { ABSENCE } from '../../../core/gate/evaluateGates.ts';
-import { LIMIT_OF_GATES } from '../../../core/gate/gateRefs.ts';
 import { objectOf } from '../../support/objects.ts';
 import {
   behind,

@@ -7,8 +7,8 @@ import { objectRef } from '../../../client/explain/application.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { boundLabel } from '../../../core/binding/bindingSpec.ts';
+import { LIMIT_OF_GATES, type Limit } from '../../../core/gate/closedGates.ts';
 import type { GateResult } from '../../../core/gate/evaluateGates.ts';
-import { LIMIT_OF_GATES, type Limit } from '../../../core/gate/gateRefs.ts';
 import { objectOf } from '../../support/objects.ts';
 
 export const NOW = Date.parse('2026-11-22T08:00:00Z');

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { GATE_STATE } from '../../../api/annotations.ts';
 import { decideWrite } from '../../../core/admission/fluxWrite.ts';
 import { limitDenial } from '../../../core/admission/writeLimits.ts';
-import { closedText } from '../../../core/gate/closedGates.ts';
-import { ANY_REF, LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, LIMIT_TEXTS } from '../../../core/gate/gateRefs.ts';
+import { closedText, LIMIT_OF_GATES, LIMIT_OF_ROLLOUTS, LIMIT_TEXTS } from '../../../core/gate/closedGates.ts';
+import { ANY_REF } from '../../../core/gate/gateRefs.ts';
 import { refKey } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { NamespacedName } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
-import { closedAmong, closureKeys } from '../../../core/gate/closedGates.ts';
+import { closedAmong, closureKeys, LIMIT_OF_GATES } from '../../../core/gate/closedGates.ts';
 import { evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
-import { LIMIT_OF_GATES, parseGateRefs } from '../../../core/gate/gateRefs.ts';
+import { parseGateRefs } from '../../../core/gate/gateRefs.ts';
 import { gateSelects, gateSelectsRollout } from '../../../core/gate/gateSelection.ts';
 import { byRefKey } from '../../../core/kube/names.ts';
 import { bypassText, denialText } from '../../../core/objectGates/gateTexts.ts';

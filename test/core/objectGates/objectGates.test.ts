@@ -1,8 +1,8 @@
 /** The Gates that an object requires: of one name in two namespaces, and beyond the limit. */
 import { expect, it } from 'vitest';
 import { REQUIRED_GATES } from '../../../api/annotations.ts';
-import { gateKeys } from '../../../core/gate/closedGates.ts';
-import { ANY_REF, LIMIT_OF_GATES } from '../../../core/gate/gateRefs.ts';
+import { gateKeys, LIMIT_OF_GATES } from '../../../core/gate/closedGates.ts';
+import { ANY_REF } from '../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { subjectOf } from '../../../core/objectGates/gateTexts.ts';
 import { escapesSelection, evaluateObjectGates } from '../../../core/objectGates/objectGates.ts';

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { boundLabel } from '../../../core/binding/bindingSpec.ts';
-import { LIMIT_OF_GATES } from '../../../core/gate/gateRefs.ts';
+import { LIMIT_OF_GATES } from '../../../core/gate/closedGates.ts';
 import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
 import { fakeCall, imagePolicy, NOW, object, request, rollout } from './call.ts';
 import { deployed, freeze, sync } from './sync.ts';

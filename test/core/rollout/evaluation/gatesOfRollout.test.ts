@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatApprovals } from '../../../../core/approval/approvalRecord.ts';
-import { ANY_REF, LIMIT_OF_GATES } from '../../../../core/gate/gateRefs.ts';
+import { LIMIT_OF_GATES } from '../../../../core/gate/closedGates.ts';
+import { ANY_REF } from '../../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../../core/limits.ts';
 import {
   droppedGates,
