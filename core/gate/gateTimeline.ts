@@ -105,7 +105,10 @@ interface Timeline {
   periodAt: ((at: EpochMs) => Period) | undefined;
   /** In milliseconds; undefined means until the opposite request. */
   window: number | undefined;
+  /** The requests that count. */
   requests: GateRequests;
+  /** The newest request whose time has come, even one that only ends a closure. */
+  newest: GateRequest | undefined;
 }
 
 function stateAt(timeline: Timeline, at: EpochMs): GateState {
@@ -143,12 +146,14 @@ function stateWithoutRequests({ gate, periodAt }: Timeline, at: EpochMs): GateSt
 function timelineOf(gate: Gate, now: EpochMs): { timeline: Timeline; problems: FieldProblem[] } {
   const badWindow = windowProblems(gate);
   const compiled = gate.spec.schedule && compileSchedule(gate.spec.schedule);
+  // With an invalid window the end of a request is unknown, so none counts.
+  const requests: GateRequests = badWindow.length > 0 ? {} : gateRequestsOf(gate, now);
   const timeline: Timeline = {
     gate,
     periodAt: compiled?.periodAt,
     window: gate.spec.window === undefined ? undefined : parseWindow(gate.spec.window),
-    // With an invalid window the end of a request is unknown, so none counts.
-    requests: badWindow.length > 0 ? {} : countingRequests(gate, now),
+    requests: gate.spec.approvals ? closuresOf(requests) : requests,
+    newest: requests.current,
   };
   return { timeline, problems: [...requestProblems(gate), ...badWindow, ...(compiled?.problems ?? [])] };
 }
@@ -159,11 +164,8 @@ const compileSchedule = memoizeByObject((schedule: NonNullable<Gate['spec']['sch
   return { periodAt: calendar && periodsOf(calendar), problems };
 });
 
-/** The requests that count. On a Gate with approvals a request to open only ends the closure before it. */
-function countingRequests(gate: Gate, now: EpochMs): GateRequests {
-  const requests = gateRequestsOf(gate, now);
-  if (!gate.spec.approvals) return requests;
-  const { current, planned } = requests;
+/** The requests that count on a Gate with approvals, where a request to open only ends the closure before it. */
+function closuresOf({ current, planned }: GateRequests): GateRequests {
   const closure = current?.action === 'close' ? current : undefined;
   const plan = planned?.action === 'open' ? closure && asEnded(planned) : planned;
   return { current: closure, planned: plan };
@@ -207,12 +209,11 @@ function nextStep(timeline: Timeline, at: EpochMs): EpochMs | undefined {
  * Identifies a closure of a Gate by the request that made it and the time at which it ends by itself. undefined for a
  * Gate that is closed by default. A planned request doesn't count before its time, and changes no end.
  */
-function closureOf({ requests, ...rest }: Timeline, now: EpochMs): string | undefined {
-  const { planned: _, ...unplanned } = requests;
+function closureOf(timeline: Timeline, now: EpochMs): string | undefined {
+  const { newest, requests } = timeline;
   // With approvals, a request to open that has ended a closure begins another one.
-  const { current } = rest.gate.spec.approvals ? gateRequestsOf(rest.gate, now) : requests;
-  const by = current ? `${current.action}=${formatTime(current.at)}` : '';
-  const end = nextChange({ ...rest, requests: unplanned }, now);
+  const by = newest ? `${newest.action}=${formatTime(newest.at)}` : '';
+  const end = nextChange({ ...timeline, requests: { current: requests.current } }, now);
   return (end === undefined ? by : `${by}~${formatTime(end)}`) || undefined;
 }
 
