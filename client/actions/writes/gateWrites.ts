@@ -94,40 +94,46 @@ export function openGate(gate: Gate, { reason, at: wanted, version }: Opening, n
     ...annotationChange(before, OPEN_REASON, reason),
     ...annotationChange(before, OPEN_FOR, version),
   };
-  const after = evaluateGate(gateAfter(gate, annotations, now), Math.max(now, requestedAt));
-  if (version !== undefined && after.opened) {
+  const next = evaluateGate(gateAfter(gate, annotations, now), Math.max(now, requestedAt));
+  if (version !== undefined && next.opened) {
     return noChange(`${titleOf(gate)} is open${at === undefined ? ' already' : atText(at)}, for every version.`);
   }
-  const { opens, until } = openingIn(after, version);
-  const { opens: isOpen, until: end } = at === undefined ? openingIn(present, version) : NOT_OPEN;
-  const isLonger = end !== undefined && (until === undefined || until > end);
-  if (isOpen && !isLonger && (version !== undefined || !planned)) {
+  const opening = openingIn(next, version);
+  const extended = at === undefined ? openingIn(present, version) : undefined;
+  if (extended && !lastsLonger(opening, extended) && (version !== undefined || !planned)) {
+    const { until } = extended;
     const which = version === undefined ? '' : ` for ${version}`;
-    return noChange(`${titleOf(gate)} is open${which} already${end === undefined ? '' : `,${untilText(end)}`}.`);
+    return noChange(`${titleOf(gate)} is open${which} already${until === undefined ? '' : `,${untilText(until)}`}.`);
   }
-  if (!opens && !gate.spec.approvals) {
-    const why = after.stalled ?? `its spec.window is ${gate.spec.window}`;
+  if (!opening && !gate.spec.approvals) {
+    const why = next.stalled ?? `its spec.window is ${gate.spec.window}`;
     return badRequest(`${titleOf(gate)} would stay closed: ${why}.`);
   }
   const only = version === undefined ? '' : ` for ${version} only`;
-  const verb = at !== undefined ? 'Planned to open' : isOpen ? 'Extended the opening of' : 'Opened';
-  const text = opens
-    ? `${verb} ${titleOf(gate)}${only}${atText(at)}${untilText(until)}`
-    : `Ended the request to close ${titleOf(gate)}, which stays closed: ${after.message}`;
+  const verb = at !== undefined ? 'Planned to open' : extended ? 'Extended the opening of' : 'Opened';
+  const text = opening
+    ? `${verb} ${titleOf(gate)}${only}${atText(at)}${untilText(opening.until)}`
+    : `Ended the request to close ${titleOf(gate)}, which stays closed: ${next.message}`;
   return patchWrite(
     gate,
     patchMetadata(annotations),
     version === undefined
-      ? { text, concerns: [...(isOpen ? [] : releaseConcerns(gate)), ...cancelConcerns(planned)] }
+      ? { text, concerns: [...(extended ? [] : releaseConcerns(gate)), ...cancelConcerns(planned)] }
       : { text: withHeldObjects(text, gate, version), brings: { version: splitTarget(version).version } },
   );
 }
 
-const NOT_OPEN = { opens: false, until: undefined };
+/** An opening; without `until` until a request to close. */
+type Span = Pick<GateEvaluation, 'until'>;
 
-/** Whether the Gate is open for the version, or for all, and until when. */
+/** The opening for the version, or for all; undefined while there is none. */
 function openingIn({ opened, openFor, until, exception }: GateEvaluation, version: string | undefined) {
-  return version === undefined ? { opens: opened, until } : { opens: openFor === version, until: exception?.until };
+  if (version === undefined) return opened ? { until } : undefined;
+  return openFor === version ? { until: exception?.until } : undefined;
+}
+
+function lastsLonger(a: Span | undefined, b: Span): boolean {
+  return a !== undefined && (a.until ?? Number.POSITIVE_INFINITY) > (b.until ?? Number.POSITIVE_INFINITY);
 }
 
 /**
