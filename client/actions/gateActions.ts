@@ -49,37 +49,33 @@ export function fluxActions(
     results.map(({ ref }) => ({ kind: KINDS.Gate.kind, namespace: ref.namespace, name: ref.name }));
   const existing = gatesOf((closed?.gates ?? []).filter((gate) => !isMissing(gate)));
   const missing = gatesOf((closed?.gates ?? []).filter(isMissing));
+  // Beyond a limit a bypass would end with the object's next write.
+  const bypassed = closed && existing.length > 0 && !closed.limit ? closed.gates.map(({ ref }) => ref) : [];
   return [
     ...missing.flatMap((gate) => offer({ type: 'create', object: gate })),
     ...existing.flatMap((gate) => offer({ type: 'open', object: gate }, find(gate))),
-    ...bypassAndResumeActions(object, ref, existing.length > 0 ? closed : undefined, isSuspendedManually),
+    ...bypassAndResumeActions(object, ref, bypassed, isSuspendedManually),
   ];
 }
 
-/** The rights to bypass these Gates: beyond a limit the right on all, because any of them may hold the object. */
-export function bypassRights(gates: readonly NamespacedName[], isLimited: boolean): Right[] {
-  return [...(isLimited ? [{ namespace: '', name: '' }] : []), ...gates].map((gate) => rightOn('bypass', 'Gate', gate));
+/** The rights to bypass these Gates. */
+export function bypassRights(gates: readonly NamespacedName[]): Right[] {
+  return gates.map((gate) => rightOn('bypass', 'Gate', gate));
 }
 
-/** Bypass and resume; empty for a kind that no Gate can hold. `closed`: the Gates to bypass. */
+/** Bypass and resume; empty for a kind that no Gate can hold. `gates`: those to bypass. */
 function bypassAndResumeActions(
   object: FluxObject,
   { kind: name, ...ref }: ObjectRef,
-  closed: ClosedGates | undefined,
+  gates: readonly NamespacedName[],
   isSuspendedManually: boolean,
 ) {
   const kind = GOVERNED_KINDS.find((row) => row.kind === name)?.kind;
   if (!kind) return [];
   const target = { kind, namespace: ref.namespace, name: ref.name };
-  const bypass =
-    closed &&
-    bypassRights(
-      closed.gates.map(({ ref }) => ref),
-      closed.limit !== undefined,
-    );
-  const rights = [...(bypass ?? []), rightOn('patch', kind, target)];
+  const rights = [...bypassRights(gates), rightOn('patch', kind, target)];
   return [
-    ...(bypass ? offer({ type: 'bypass', object: target }, object, { rights }) : []),
+    ...(gates.length > 0 ? offer({ type: 'bypass', object: target }, object, { rights }) : []),
     ...(isSuspendedManually ? offer({ type: 'resume', object: target }, object) : []),
   ];
 }

@@ -190,6 +190,8 @@ function unrejectActions(steps: readonly Step[], version: string, { rolloutGates
   });
 }
 
+const ALL_GATES = { namespace: '', name: '' };
+
 /** The bypass of closed Gates; empty if only missing Gates block the version, for which there are other actions. */
 function bypassActions(
   rollout: Rollout,
@@ -214,7 +216,8 @@ function bypassActions(
   const ref = identityOf(rollout);
   return offer({ type: 'bypass', object: { kind: 'Rollout', ...ref }, version }, rollout, {
     text: `Only ${version} bypasses ${which}, once. Your name and reason are recorded.`,
-    rights: [...bypassRights(gates, isLimited), rightOn('patch', 'Rollout', ref)],
+    // Beyond a limit the right on all Gates, because any of them may hold a bound object.
+    rights: [...bypassRights(isLimited ? [ALL_GATES, ...gates] : gates), rightOn('patch', 'Rollout', ref)],
     step: `gate/${refKey(first)}`,
   });
 }
