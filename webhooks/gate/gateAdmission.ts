@@ -4,7 +4,7 @@
  */
 
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { ACCEPTED_REQUEST, APPROVALS, REASON, SCHEDULED_BY, USED_CALLS } from '../../api/annotations.ts';
+import { ACCEPTED_REQUEST, REASON, SCHEDULED_BY, USED_CALLS } from '../../api/annotations.ts';
 import { FLUX_BINDINGS, KINDS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { EpochMs, ObjectName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
@@ -45,8 +45,6 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   const { username } = request.userInfo;
   const { object: gate, old } = versionsOf<Gate>(request);
   if (!gate) return allowed();
-  const annotations = gate.metadata.annotations ?? {};
-  const before = old?.metadata.annotations ?? {};
   const isGranted = await grantsDeletionOrOwner(gate, old, request, call);
   const acceptance = acceptRequests(gate, old, username, now);
   // The Gate as it will be stored: the approvals depend on which of its requests counts.
@@ -54,6 +52,7 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   const written = await writeGateApprovals(recorded, old, acceptance, request, call);
   const problem = openingProblem(recorded, old, acceptance, request, call) ?? written.problem;
   if (problem) return denied('invalid', { ...problem, text: `Gate '${refKey(identityOf(gate))}': ${problem.text}` });
+  const [sentCalls, storedCalls] = [gate, old].map((each) => each?.metadata.annotations?.[USED_CALLS]);
   // Calls are recorded only in a write with a request, which a call always has, even if another one has the same
   // second.
   const isRequest = acceptance.accepted.length + acceptance.ignored.length > 0;
@@ -62,9 +61,7 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
     [ACCEPTED_REQUEST]: acceptance.record,
     [SCHEDULED_BY]: nextScheduleRecord(gate, old, username, now),
     [REASON]: undefined,
-    [USED_CALLS]: keptCalls(isRequest ? annotations[USED_CALLS] : undefined, before[USED_CALLS], now),
-    // The record of a RolloutGate, which has no meaning on a Gate.
-    [APPROVALS]: before[APPROVALS] === undefined ? undefined : annotations[APPROVALS],
+    [USED_CALLS]: keptCalls(isRequest ? sentCalls : undefined, storedCalls, now),
   });
   return { allowed: true, object: labelAll(stored, selectsLabels(gate)), warnings: written.warnings };
 }

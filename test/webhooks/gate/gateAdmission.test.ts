@@ -297,14 +297,3 @@ describe('the record of signed calls', () => {
     expect(await usedAfter({ [OPEN]: day('10:00:00'), [USED]: entry('10:01:01', 'c') })).toBe(stored1);
   });
 });
-
-it("a RolloutGate's record of approvals can’t be set on a Gate", async () => {
-  const RECORD = 'rollout.kuberik.com/approvals';
-  const after = async (before: Record<string, string>) => {
-    const object = gate({ default: 'closed' }, { ...before, [RECORD]: 'x' });
-    const written = await write(mutateGate, { object, old: gate({ default: 'closed' }, before), at: day('10:00:00') });
-    return written.object!.metadata.annotations?.[RECORD];
-  };
-  expect(await after({})).toBeUndefined();
-  expect(await after({ [RECORD]: 'x' })).toBe('x');
-});
