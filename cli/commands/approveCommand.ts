@@ -40,12 +40,6 @@ const ARGUMENTS = [
   { syntax: '<version>', help: 'a tag', completes: 'versions' },
 ] as const;
 
-const GATE = {
-  flags: '--gate <name>',
-  help: 'the RolloutGate, if you name a Rollout',
-  completes: { names: 'RolloutGate' },
-} as const;
-
 export const approveCommand: CommandDefinition = {
   description: `Allows one version, and no later one, at the Gate or RolloutGate that blocks it.
 
@@ -55,7 +49,7 @@ export const approveCommand: CommandDefinition = {
 
 If you name a Rollout, the command finds what blocks the version. If there are several, it lists them and asks which one.`,
   arguments: ARGUMENTS,
-  options: [GATE, ...WRITE_OPTIONS, ...WAIT_OPTIONS],
+  options: [...WRITE_OPTIONS, ...WAIT_OPTIONS],
   exitCodes: WAIT_CODES,
   examples: [
     ['1.2.0 is tested', "approve my-app 1.2.0 --reason 'tested, QA-88'"],
@@ -70,7 +64,7 @@ export const rejectCommand: CommandDefinition = {
 
 If the Rollout has no RolloutGate, the command creates one.`,
   arguments: ARGUMENTS,
-  options: [GATE, ...WRITE_OPTIONS, ...LIST_WAIT_OPTIONS],
+  options: [...WRITE_OPTIONS, ...LIST_WAIT_OPTIONS],
   exitCodes: GATE_WAIT_CODES,
   examples: [['prevent a version from being deployed once you unpin', "reject my-app 1.2.0 --reason 'leaks memory'"]],
   run: (context, invocation) => vote(context, invocation, 'reject'),
@@ -80,17 +74,17 @@ type Verb = 'approve' | 'reject';
 
 async function vote(context: Context, invocation: Invocation, verb: Verb): Promise<number> {
   const [text, version] = invocation.arguments as [string, string];
-  const { gate, reason, wait } = invocation.options;
+  const { reason, wait } = invocation.options;
   const cluster = await context.cluster();
   const request = { version, verb, reason };
-  const found = await targetOf(context, cluster, gate ? `rolloutgate/${gate}` : text, request);
+  const found = await targetOf(context, cluster, text, request);
   // Read before the write: afterwards they may no longer wait.
   const waiting =
     wait && found.gate && !found.rollout ? await rolloutsWaitingAt(cluster.client, found.gate, version) : [];
   const create = (parsed: ParsedName) => howToCreate(cluster, parsed);
   const { rollout, gate: at, write } = found;
   return act(context, invocation, {
-    read: async () => at && (await readAnyGate(cluster, `${at.kind}/${refKey(at)}`, create)),
+    read: async () => (at ? readAnyGate(cluster, `${at.kind}/${refKey(at)}`, create) : rollout),
     request() {
       if (!at) return write!;
       if (at.kind === 'RolloutGate' || verb === 'approve')

@@ -12,7 +12,7 @@ import { EXIT } from '../../client/problem.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import type { Context, Invocation } from '../command/command.ts';
 import { awaitGate } from './awaitGate.ts';
-import { type Made, make } from './make.ts';
+import { type Made, make, printObject } from './make.ts';
 import { awaitObject, awaitRollout, awaitRolloutGate, isWaitedFor } from './wait.ts';
 
 /** The action that a command requests. `object`: the one that was read when absent; `reason`: --reason. */
@@ -45,6 +45,8 @@ export async function act<T extends AnyObject | undefined>(
     const planned = writeOf({ reason: invocation.options.reason, ...requested, object }, found, context.now());
     return review && isRequest(planned) ? review(planned, found) : planned;
   });
+  // A program reads the object also if there was nothing to write.
+  if (!made && found) await printObject(context, invocation.options, found);
   if (wait) return isWaitedFor(invocation, made) ? wait(made) : EXIT.ok;
   const action = requested && 'type' in requested ? requested : {};
   return awaitEffect(context, invocation, made, found, action);

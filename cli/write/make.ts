@@ -5,6 +5,7 @@ import { EXIT, Problem } from '../../client/problem.ts';
 import { isApiError } from '../../connection/kube/kubeClient.ts';
 import { structuredText, withoutManagedFields } from '../../connection/kube/objectText.ts';
 import { makeWrite } from '../../connection/kube/sent.ts';
+import { groupOf } from '../../core/kube/names.ts';
 import type { Context, Invocation } from '../command/command.ts';
 import { forSameCluster } from '../command/sameCluster.ts';
 import { sentenceLines } from '../terminal/style.ts';
@@ -48,14 +49,23 @@ export async function make(
   printWarnings(context, sent.warnings);
   if (sent.unrecorded) throw new Problem(sent.unrecorded);
   const { request, object } = sent;
-  const { kind, name, group } = request.object;
-  if (options.output === 'name') terminal.print(`${kind.toLowerCase()}.${group}/${name}`);
-  else if (options.output) terminal.printText(await structuredText(withoutManagedFields(object), options.output));
-  else {
+  if (!(await printObject(context, options, object))) {
     const text = `${request.text}${dryRun ? ' (server dry run)' : ''}`;
     for (const line of sentenceLines(context, text)) terminal.print(line);
   }
   return { object, request, isDryRun: dryRun };
+}
+
+/** Prints the object in the format of -o, without which it returns false. */
+export async function printObject(
+  { terminal }: Context,
+  { output }: Invocation['options'],
+  object: AnyObject,
+): Promise<boolean> {
+  if (output === 'name')
+    terminal.print(`${object.kind.toLowerCase()}.${groupOf(object.apiVersion)}/${object.metadata.name}`);
+  else if (output) terminal.printText(await structuredText(withoutManagedFields(object), output));
+  return output !== undefined;
 }
 
 export function printWarnings({ terminal }: Context, warnings: readonly string[]): void {

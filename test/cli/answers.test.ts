@@ -200,6 +200,14 @@ it('-o name prints the name alone', async () => {
   });
 });
 
+it.each(['unpin web', 'approve web 1.1.0'])('-o prints the object also if %s has nothing to write', async (line) => {
+  const seen = (format: string) => typed([...line.split(' '), '-n', 'shop', '-o', format], [WEB]);
+  const [name, json] = [await seen('name'), await seen('json')];
+  expect(name).toMatchObject({ code: 0, out: 'rollout.kuberik.com/web\n', writes: [] });
+  expect(JSON.parse(json.out)).toMatchObject({ kind: 'Rollout', metadata: { name: 'web' } });
+  expect(json.err).toContain('Rollout shop/web');
+});
+
 it('-o name has the singular of a kind', async () => {
   const metadata = { namespace: 'shop', name: 'web' };
   const held = objectOf('OCIRepository', { metadata, spec: { suspend: true } } as never);

@@ -103,7 +103,6 @@ describe('completions that need the cluster', () => {
     ['adopt ks/web --policy ', ['app']],
     ['adopt ks/web --rollout ', ['my-app']],
     ['continue ', ['fleet', 'clusterrolloutbudget/all']],
-    ['approve my-app 1.2.0 --gate ', ['qa']],
     ['open ', ['freeze', 'rolloutgate/qa']],
     ['freeze ', ['freeze']],
     ['freeze --kinds Ku', ['Kustomization']],
