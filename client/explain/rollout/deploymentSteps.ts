@@ -32,6 +32,7 @@ import {
 } from '../application.ts';
 import { fluxFailure } from '../fluxFailure.ts';
 import { finder, objectFinder, type RelatedObjects, unreadReason, watchesOtherNamespaces } from '../related.ts';
+import { blockerOf, listsAllBlockers, storedBlockers } from './storedBlockers.ts';
 
 /** The steps for bound Flux objects. `objects`: those that could be read. */
 export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], objects: readonly FluxObject[]): Step[] {
@@ -95,14 +96,22 @@ export function checkSteps(rollout: Rollout, related: RelatedObjects): Step[] {
   const why = unreadReason(related, 'HealthCheck', home);
   if (why !== undefined) return [unreadChecksStep('HealthChecks', why)];
   const { namespaces } = related;
+  const unhealthy = blocksNothing(rollout) ? 'waits' : 'blocks';
   const steps = selectedChecks(rollout, related).map(({ check, isLeftOut }) =>
     isLeftOut
       ? leftOutStep(check, home)
-      : { ...checkStep(countedFor(rollout, check)), ...withoutEmpty({ metric: metricOf(check) }) },
+      : { ...checkStep(countedFor(rollout, check), unhealthy), ...withoutEmpty({ metric: metricOf(check) }) },
   );
   if (Array.isArray(namespaces) || !watchesOtherNamespaces(rollout)) return steps;
   const unread = namespaces && 'unread' in namespaces ? namespaces.unread : 'not read here';
   return [...steps, unreadChecksStep('HealthChecks of other namespaces', unread)];
+}
+
+/** Whether no HealthCheck blocks the version that waits, such as the first or a requested one. */
+function blocksNothing(rollout: Rollout): boolean {
+  const { pendingVersion, history = [] } = rollout.status ?? {};
+  if (isUnfinished(history[0]) || pendingVersion === undefined) return history.length === 0;
+  return listsAllBlockers(rollout) && !blockerOf(storedBlockers(rollout, pendingVersion), 'Health');
 }
 
 /** The HealthChecks that the Rollout selects, in order, and whether each is left out because it hasn't consented. */
@@ -138,16 +147,17 @@ function unreadChecksStep(title: string, why: string): Step {
 }
 
 function leftOutStep(check: HealthCheck, home: string): Step {
-  return { ...checkStep(check), state: 'unknown', detail: `not watched: ${howToAllow(home)}` };
+  return { ...checkStep(check, 'waits'), state: 'unknown', detail: `not watched: ${howToAllow(home)}` };
 }
 
-function checkStep(check: HealthCheck): Step {
+/** @param unhealthy the state of the step if the HealthCheck is Unhealthy */
+function checkStep(check: HealthCheck, unhealthy: StepState): Step {
   const ref = identityOf(check);
   const { status = 'Pending', message, lastChangeTime } = check.status ?? {};
   return {
     id: `check/${refKey(ref)}`,
     kind: 'check',
-    state: status === 'Healthy' ? 'passed' : isUnhealthy(check) ? 'blocks' : 'waits',
+    state: status === 'Healthy' ? 'passed' : isUnhealthy(check) ? unhealthy : 'waits',
     title: `HealthCheck ${refKey(ref)}`,
     object: objectRef('HealthCheck', ref),
     detail: message ? `${status}: ${withoutCommands(message)}` : status,

@@ -47,6 +47,9 @@ const around: RelatedObjects = {
 const PLATFORM = { matchExpressions: [{ key: 'team', operator: 'In', values: ['shop', 'platform'] }] };
 const LEFT_OUT = [{ type: 'HealthChecksLeftOut', status: 'True', reason: 'NotAllowed', message: '' }];
 
+const BUDGET = { kind: 'RolloutBudget', name: 'fleet' };
+const DEPLOYED = [{ id: 1, version: { tag: '1.0.0' }, timestamp: '2026-03-01T11:00:00Z', bakeStatus: 'Succeeded' }];
+
 const shown = (of: Rollout, where = around) =>
   checkSteps(of, where).map(({ title, state, detail }) => `${state} ${title}: ${detail}`);
 
@@ -96,6 +99,18 @@ it.each<[string, Rollout, RelatedObjects, string[]]>([
   ],
 ])('%s', (_, of, where, steps) => {
   expect(shown(of, where)).toEqual(steps);
+});
+
+it.each<[which: string, version: string, history: object[], blocker: object, next: string]>([
+  ['first', '1.0.0', [], { type: 'Budget', object: BUDGET }, 'RolloutBudget fleet'],
+  ['requested', '1.1.0', DEPLOYED, { type: 'Budget', object: BUDGET }, 'RolloutBudget fleet'],
+  ['next', '1.1.0', DEPLOYED, { type: 'Health' }, 'HealthCheck shop/own'],
+])('an unhealthy check blocks the %s version only with a blocker', (_, version, history, blocker, next) => {
+  const blockers = [{ effect: 'Blocks', reason: 'Waiting', version, ...blocker }];
+  const waiting = { ...rollout(undefined), status: { pendingVersion: version, history, blockers } };
+  const sick = { ...check('shop', 'own'), status: { status: 'Unhealthy' } } as HealthCheck;
+  const [application] = explainRollouts([waiting as Rollout], { ...around, healthChecks: [sick] }, NOW);
+  expect(application?.next?.text).toBe(`no automatic change. ${version} is waiting for ${next}`);
 });
 
 it('are there among many Rollouts too', () => {
