@@ -34,6 +34,7 @@ With --until it waits for a state, for pipelines: progress goes to standard erro
       const [goal, release] = [options.until as Goal, options.release as string | undefined];
       return waitFor(context, cluster, rollout.metadata.name ?? '', {
         what: `${release ?? 'the newest version'} ${goal}`,
+        release,
         progress: (app) => progressTo(goal, app, release),
         timeoutMs: timeoutOf(options.timeout),
       });

@@ -4,6 +4,7 @@ import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
 import { objectTitle, type Progress } from '../../client/actions/writes/plannedWrite.ts';
+import { unknownText } from '../../client/actions/writes/rolloutWrites.ts';
 import type { Application } from '../../client/explain/application.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { type GoalProgress, progressSince, type SinceRequest } from '../../client/explain/rollout/reached.ts';
@@ -159,6 +160,8 @@ export const WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
 interface Wanted {
   /** The goal in words: `1.2.0 baked`. */
   what: string;
+  /** The release that the user typed, which may not exist. */
+  release?: string | undefined;
   progress(app: Application, rollout: Rollout): GoalProgress;
   /** The timeout; 0: none. */
   timeoutMs: number;
@@ -169,19 +172,22 @@ export async function waitFor(
   context: Context,
   { client, namespace }: Pick<Cluster, 'client' | 'namespace'>,
   name: string,
-  { what, progress, timeoutMs }: Wanted,
+  { what, release, progress, timeoutMs }: Wanted,
 ): Promise<number> {
   const { terminal, signal } = context;
   const ended = new AbortController();
   const timer = timeoutMs > 0 ? setTimeout(() => ended.abort(), timeoutMs) : undefined;
   const live = new Live({ client, namespace, names: [name], signal: AbortSignal.any([signal, ended.signal]) });
   let last: Application | undefined;
+  let unknown: string | undefined;
   try {
     for await (const _ of live.updates(60_000)) {
       const [rollout] = live.rollouts;
       if (!rollout) throw new Problem(`Rollout ${name} in namespace ${namespace} has been deleted.`);
       const app = explainRollout(rollout, live.related, context.now());
       const style = styleOf(context);
+      unknown = release === undefined ? undefined : unknownText(rollout, release);
+      if (!last && unknown) terminal.note(style.text(`${unknown}: waiting until it is published.`));
       for (const line of changeLines(last, app)) terminal.note(style.text(line));
       last = app;
       const now = progress(app, rollout);
@@ -190,8 +196,9 @@ export async function waitFor(
       return now === 'reached' ? EXIT.ok : EXIT.failed;
     }
     if (signal.aborted) return EXIT.interrupted;
-    terminal.print(`Timed out waiting for: ${what}`);
-    if (last) terminal.print(lineOf(last, styleOf(context)));
+    const style = styleOf(context);
+    const state = [...(unknown ? [style.text(unknown)] : []), ...(last ? [lineOf(last, style)] : [])];
+    terminal.print([`Timed out waiting for: ${what}`, ...state].join('\n'));
     return EXIT.timeout;
   } finally {
     clearTimeout(timer);

@@ -103,6 +103,7 @@ describe('a version that waits for a Gate of another namespace and for a Rollout
     ['history', 'history app'],
     ['status-waits', 'status app', developer, 5],
     ['status-timeout', 'status app --until baked --release 1.1.0 --timeout 2s', developer, 4],
+    ['status-unknown', 'status app --until baked --release 1.1.O --timeout 2s', developer, 4],
     ['get-half-blind', 'get app', { hides: ['/fluxbindings', '/rolloutgates', '/gates/'] }],
   ])('%s', async (name, line, rules, code) => golden(name, await seen(waits!, line, rules), code));
 
