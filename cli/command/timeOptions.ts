@@ -5,7 +5,7 @@ import type { ClosedSpan } from '../../client/actions/writes/gateWrites.ts';
 import { EXIT, Problem } from '../../client/problem.ts';
 import type { Context } from './command.ts';
 
-/** The time of an option, the next one after `from` or now. @throws Problem for another text */
+/** The time of an option, the next one after `from` or now. @throws Problem for another text, or a time that is past */
 export function timeOf(
   context: Context,
   option: string,
@@ -14,8 +14,9 @@ export function timeOf(
 ): EpochMs | undefined {
   if (text === undefined) return undefined;
   const at = parseWhen(text, context.now(), context.timeZone, from);
-  if (at !== undefined) return at;
-  throw new Problem(`${option}: '${text}' is not a time such as ${TIME_FORMS}.`, EXIT.usage);
+  if (at === undefined) throw new Problem(`${option}: '${text}' is not a time such as ${TIME_FORMS}.`, EXIT.usage);
+  if (at <= context.now()) throw new Problem(`${option}: '${text}' is in the past.`, EXIT.usage);
+  return at;
 }
 
 /** The milliseconds of an option. @throws Problem for another text */

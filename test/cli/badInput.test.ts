@@ -6,6 +6,8 @@ import { kubeconfigOf } from './apiServer.ts';
 it.each([
   ['freeze x --for soon', /^--for: 'soon' is not a time such as 30m/],
   ['freeze x --until yesterday', /^--until: 'yesterday' is not a time such as 'Mon 08:00', .*, '24 Dec', /],
+  ['freeze x --until 2025-01-01', /^--until: '2025-01-01' is in the past\.\n$/],
+  ['open x --at 2025-01-01T00:00:00Z', /^--at: '2025-01-01T00:00:00Z' is in the past\.\n$/],
   ['freeze x --for 1h --until 18:00', /give one of them/],
   [
     'freeze x --kinds Deployment',
