@@ -137,7 +137,7 @@ function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Output
     const lines = rows.flatMap((row, index) => {
       const picture = days.map((day) => dayCells(row, day, perDay, seen, style)).join(' ');
       const texts = spanTexts(row, first, seen).flatMap((text) =>
-        wrapText(text, columns - indent).map((line) => ' '.repeat(indent) + style.faint(line)),
+        wrapText(style.text(text), columns - indent).map((line) => ' '.repeat(indent) + style.faint(line)),
       );
       const name = style.strong(names[index]!);
       return isBeside

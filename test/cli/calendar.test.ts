@@ -39,6 +39,17 @@ it('-o json has every span', async () => {
   ]);
 });
 
+it('has readable times, also that of an opening for one version', async () => {
+  const exception = { action: 'open', at: now() - 1000, by: 'alice', for: 'shop/web:1.2.0' } as const;
+  const record = formatAcceptedRequests({ exception, handled: { open: exception.at } });
+  const sealed = objectOf('Gate', {
+    metadata: { namespace: 'shop', name: 'sealed', annotations: { 'gate.fluxcd.io/accepted-request': record } },
+    spec: { default: 'closed', window: '2h' },
+  } as never);
+  const { out } = await typed(['calendar', '-n', 'shop'], [sealed], { now });
+  expect(out).toMatch(/open for version 'shop\/web:1\.2\.0' until 11:59/);
+});
+
 it('of a namespace without any', async () => {
   expect(await typed(['calendar', '-n', 'shop'], [])).toMatchObject({
     code: 0,
