@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
-import { type Deployment, outcomeOf, pinText, userOf } from '../../client/explain/application.ts';
+import { type Deployment, outcomeOf, permissionTexts, pinText, userOf } from '../../client/explain/application.ts';
 import { ageText } from '../../client/explain/when.ts';
 import { EXIT, Problem } from '../../client/problem.ts';
 import { structuredText } from '../../connection/kube/objectText.ts';
@@ -64,7 +64,7 @@ const HEADER = ['ID', 'VERSION', 'OUTCOME', 'WHEN', 'TO APPLY', 'TO BAKE', 'BY',
 
 /** The deployments in a table; if that is too wide, each with further lines below its first columns. */
 function historyLines(entries: readonly Deployment[], style: Style, now: EpochMs): string[] {
-  const rows = entries.map((entry) => row(entry, style, now));
+  const rows = entries.map((entry, index) => row(entry, entries[index + 1], style, now));
   const lines = table([HEADER, ...rows]);
   const isWide = style.columns !== undefined && lines.some((line) => widthOf(line) > style.columns!);
   if (!isWide) return lines;
@@ -87,7 +87,7 @@ function historyLines(entries: readonly Deployment[], style: Style, now: EpochMs
   });
 }
 
-function row(entry: Deployment, style: Style, now: EpochMs): string[] {
+function row(entry: Deployment, before: Deployment | undefined, style: Style, now: EpochMs): string[] {
   const { id = 0, version, timestamp: at, lastRetryTimestamp, appliedTime, bakeStartTime, bakeEndTime } = entry;
   const outcome = outcomeOf(entry);
   return [
@@ -98,24 +98,27 @@ function row(entry: Deployment, style: Style, now: EpochMs): string[] {
     span(lastRetryTimestamp ?? at, appliedTime),
     span(bakeStartTime, bakeEndTime ?? (outcome === 'InProgress' ? new Date(now).toISOString() : undefined)),
     userOf(entry) ?? '-',
-    whyText(entry),
+    whyText(entry, before),
   ];
 }
 
 /** The reasons of users for the request, for opening Gates and for a bypass; then the failures. */
-function whyText(entry: Deployment): string {
-  const { message, reason, approvals = [], bypass, failedHealthChecks = [], bakeStatusMessage } = entry;
-  const approved = approvals.map(
-    ({ gate, kind, by, reason: why }) =>
-      `${kind === 'RolloutGate' ? `approved at ${gate}` : `${gate} opened`}${by ? ` by ${by}` : ''}${why ? `: ${why}` : ''}`,
-  );
+function whyText(entry: Deployment, before: Deployment | undefined): string {
+  const { message, reason, bypass, failedHealthChecks = [], bakeStatusMessage } = entry;
   const bypassed = bypass ? [`bypassed by ${bypass.by}: ${bypass.reason}`] : [];
   const failed = failedHealthChecks.map(
     ({ namespace, name, message: failure }) =>
       `HealthCheck ${namespace}/${name}${failure ? `: ${withoutCommands(failure)}` : ''}`,
   );
   const ended = entry.bakeStatus === 'Failed' && bakeStatusMessage ? [bakeStatusMessage.replace(/\.$/, '')] : [];
-  return [message, reason === message ? undefined : reason, ...approved, ...bypassed, ...ended, ...failed]
+  return [
+    message,
+    reason === message ? undefined : reason,
+    ...permissionTexts(entry, before),
+    ...bypassed,
+    ...ended,
+    ...failed,
+  ]
     .filter(Boolean)
     .join('; ');
 }

@@ -6,6 +6,7 @@
 import { KINDS, type KindName } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { HistoryEntry } from '../../api/types.ts';
+import { sameJson } from '../../core/kube/json.ts';
 import type { PinRecord } from '../../core/record/pinAndSchedule.ts';
 import { changeText } from '../../core/record/record.ts';
 import type { StepKind } from './stepKinds.ts';
@@ -227,6 +228,20 @@ export function targetRef(kind: string, ref: NamespacedName): ObjectRef | undefi
 export function pinText(pin: PinRecord): string {
   const what = pin.version === undefined ? `Unpinned from ${pin.from}` : `Pinned to ${pin.version}`;
   return `${what} ${changeText(pin)}`;
+}
+
+/**
+ * The approvals and openings that let a deployment through, as texts: `approved at qa by bob`. `before`: the deployment
+ * before it; an opening that it had already is left out.
+ */
+export function permissionTexts({ approvals = [] }: Deployment, before: Deployment | undefined): string[] {
+  const had = before?.approvals ?? [];
+  return approvals
+    .filter((each) => each.kind === 'RolloutGate' || !had.some((other) => sameJson(each, other)))
+    .map(({ gate, kind, by, reason }) => {
+      const what = kind === 'RolloutGate' ? `approved at ${gate}` : `${gate} opened`;
+      return `${what}${by ? ` by ${by}` : ''}${reason ? `: ${reason}` : ''}`;
+    });
 }
 
 /** A list with one cause; empty without a text. */

@@ -192,6 +192,14 @@ it('history names the deployTimeout before a HealthCheck that was only Pending',
   expect(out).toContain('Deploy timeout reached; HealthCheck shop/web: Ready: 0/1');
 });
 
+it('history has the opening of a Gate at the first deployment after it', async () => {
+  const opened = [{ gate: 'shop/incident', at: '2026-11-20T08:00:00Z', by: 'sre', reason: 'over' }];
+  const history = [3, 2, 1].map((id) => ({ id, version: { tag: `1.${id}.0` }, timestamp: '', approvals: opened }));
+  const { out } = await typed(['history', 'web', '-n', 'shop'], [rollout('web', {}, { history })] as never);
+  const lines = out.trimEnd().split('\n').slice(1);
+  expect(lines.map((line) => line.includes('shop/incident opened by sre: over'))).toEqual([false, false, true]);
+});
+
 it('-o name prints the name alone', async () => {
   expect(await typed(['pin', 'web', '1.1.0', '-n', 'shop', '-o', 'name'], [WEB])).toMatchObject({
     code: 0,

@@ -2,7 +2,14 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { versionActions } from '../../client/actions/rolloutActions.ts';
 import type { Rights } from '../../client/board/pageMessages.ts';
-import { type Application, type Deployment, outcomeOf, pinText, userOf } from '../../client/explain/application.ts';
+import {
+  type Application,
+  type Deployment,
+  outcomeOf,
+  permissionTexts,
+  pinText,
+  userOf,
+} from '../../client/explain/application.ts';
 import { ageText } from '../../client/explain/when.ts';
 import { Badge } from '../elements/Badge.tsx';
 import { Table } from '../elements/Table.tsx';
@@ -23,8 +30,8 @@ export function History({ application, rights }: { application: Application; rig
         </p>
       )}
       <Table label="History, every deployment" heads={['Version', 'Outcome', 'When', 'Who and why', 'Took', 'Actions']}>
-        {history.map((each) => (
-          <Entry key={each.id} each={each} application={application} rights={rights} />
+        {history.map((each, index) => (
+          <Entry key={each.id} each={each} before={history[index + 1]} application={application} rights={rights} />
         ))}
       </Table>
     </>
@@ -33,11 +40,12 @@ export function History({ application, rights }: { application: Application; rig
 
 interface EntryProps {
   each: Deployment;
+  before: Deployment | undefined;
   application: Application;
   rights: Rights;
 }
 
-function Entry({ each, application, rights }: EntryProps) {
+function Entry({ each, before, application, rights }: EntryProps) {
   const { tag, revision } = each.version;
   const outcome = outcomeOf(each);
   const look = OUTCOMES[outcome];
@@ -89,11 +97,9 @@ function Entry({ each, application, rights }: EntryProps) {
             bypassed {each.bypass.gates.join(', ')}, by {each.bypass.by}: {each.bypass.reason}
           </small>
         )}
-        {each.approvals?.map(({ gate, kind, by, reason }) => (
-          <small class="meta" key={`${gate} ${by}`}>
-            {kind === 'RolloutGate' ? `approved at ${gate}` : `${gate} opened`}
-            {by && ` by ${by}`}
-            {reason && `: ${reason}`}
+        {permissionTexts(each, before).map((text) => (
+          <small class="meta" key={text}>
+            {text}
           </small>
         ))}
       </td>
