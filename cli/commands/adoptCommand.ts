@@ -7,7 +7,7 @@ import { EXIT, Problem } from '../../client/problem.ts';
 import type { Cluster } from '../../connection/kube/cluster.ts';
 import { fileNameOf, structuredText, yamlText } from '../../connection/kube/objectText.ts';
 import { adoptionDiff, makeAdoption, readAdoptionContext } from '../../connection/makeAdoption.ts';
-import { readTarget } from '../../connection/read/namedObjects.ts';
+import { kindRow, readTarget } from '../../connection/read/namedObjects.ts';
 import { isObjectName } from '../../core/kube/names.ts';
 import { withCommands, withFullStop } from '../../core/text/commands.ts';
 import type { CommandDefinition, Context } from '../command/command.ts';
@@ -89,20 +89,16 @@ The command finds the version in spec.postBuild.substitute or spec.ref.tag, and 
 };
 
 async function readAdopted(cluster: Cluster, text: string): Promise<FluxObject> {
+  const [word = '', name] = text.split('/');
+  const kind = kindRow(word)?.kind;
   // A name alone would be that of a Rollout.
-  if (!text.includes('/')) throw notAdoptable(text);
-  const { kind, object } = await readTarget(cluster, text);
-  if (kind === 'Kustomization' || kind === 'OCIRepository') return object as FluxObject;
-  throw notAdoptable(
-    text,
+  if (name !== undefined && (kind === 'Kustomization' || kind === 'OCIRepository'))
+    return (await readTarget(cluster, text)).object as FluxObject;
+  const hint =
     kind === 'HelmRelease'
       ? ' The version of a HelmRelease is that of its chart: adopt the OCIRepository in its spec.chartRef.'
-      : '',
-  );
-}
-
-function notAdoptable(text: string, hint = ''): Problem {
-  return new Problem(
+      : '';
+  throw new Problem(
     `'${text}' cannot be put under a Rollout: expected kustomization/NAME or ocirepository/NAME.${hint}`,
     EXIT.usage,
   );

@@ -13,7 +13,7 @@ import { identityOf, labelValue } from '../../../core/kube/names.ts';
 import type { TextWithCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { shell } from '../../../core/text/shell.ts';
-import { Problem } from '../../problem.ts';
+import { EXIT, Problem } from '../../problem.ts';
 import { newObject, objectTitle } from './plannedWrite.ts';
 
 /** The user's choices for the bake. */
@@ -34,9 +34,9 @@ export function bakeOf({ bakeTime, deployTimeout, noBake }: BakeChoices): BakeTi
   const requested = { '--bake-time': bakeTime, '--deploy-timeout': deployTimeout };
   for (const [flag, text] of Object.entries(requested)) {
     if (text === undefined) continue;
-    if (noBake) throw new Problem('--no-bake excludes --bake-time and --deploy-timeout.');
+    if (noBake) throw new Problem('--no-bake excludes --bake-time and --deploy-timeout.', EXIT.usage);
     if (!parseDuration(text))
-      throw new Problem(`'${text.slice(0, 50)}' is not a duration for ${flag}: write 90s, 10m or 1h30m.`);
+      throw new Problem(`${flag}: '${text.slice(0, 50)}' is not a duration such as 90s, 10m or 1h30m.`, EXIT.usage);
   }
   return noBake
     ? {}

@@ -91,7 +91,11 @@ export function adopt(object: FluxObject, related: AdoptionContext, choices: Cho
   const ref = identityOf(object);
   const title = objectTitle(kind, ref);
   const bake = bakeOf(choices);
-  const fields = fieldsOf(object, choices);
+  const all = fieldsOf(object, choices);
+  const named = related.policies.filter(({ metadata }) => metadata.name === choices.policy);
+  const accepted = all.filter(({ value }) => named.some((each) => policyRules(each).rejection(value) === undefined));
+  // The named ImagePolicy may reject the running version.
+  const fields = accepted.length > 0 ? accepted : all;
   const matched = fields.flatMap((field) => {
     const policies = policiesOf(object, field, related, choices);
     return policies.length > 0 ? [{ field, policies }] : [];

@@ -83,8 +83,8 @@ describe('a Kustomization', () => {
   });
 
   it.each<[Choices, string]>([
-    [{ bakeTime: 'soon' }, "'soon' is not a duration for --bake-time: write 90s, 10m or 1h30m."],
-    [{ deployTimeout: '1d' }, "'1d' is not a duration for --deploy-timeout: write 90s, 10m or 1h30m."],
+    [{ bakeTime: 'soon' }, "--bake-time: 'soon' is not a duration such as 90s, 10m or 1h30m."],
+    [{ deployTimeout: '1d' }, "--deploy-timeout: '1d' is not a duration such as 90s, 10m or 1h30m."],
     [{ noBake: true, bakeTime: '10m' }, '--no-bake excludes --bake-time and --deploy-timeout.'],
   ])('refuses %o', (choices, text) => {
     expect(problem(RUNS, CHECKOUT, choices)).toBe(text);
@@ -208,6 +208,17 @@ describe('a Kustomization', () => {
   it('by whole words of it: APP_VERSION is no version of a', () => {
     const there = around(['a', 'b'].map((name) => policy(name, '1.4.0')));
     expect(() => adopt(kustomization({ APP_VERSION: '1.4.0' }), there, {})).toThrow(/More than one .* \(a, b\)/);
+  });
+
+  it('of the variables that have a version for the policy that the user names', () => {
+    const two = kustomization({ APP: '1.4.0', OTHER: 'x' });
+    const { annotations } = adopted(two, CHECKOUT, { policy: 'checkout' });
+    expect(Object.keys(annotations)).toEqual(['rollout.kuberik.com/substitute.APP.from']);
+  });
+
+  it('also if the policy that the user names rejects the running version', () => {
+    const there = around([policy('checkout', '2.0.0', '>=2.0.0')]);
+    expect(adopted(RUNS, there, { policy: 'checkout' }).version).toBe('1.4.0');
   });
 
   it('from Git gets the advice to change Git', () => {
