@@ -5,7 +5,8 @@ import { scheduleWarnings } from '../core/calendar/calendarRules.ts';
 import { type Schedule, scheduleProblems } from '../core/calendar/schedulePlan.ts';
 import { forbiddenProblem, KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/kustomizationCheck.ts';
 import { newProblems, problemText } from '../core/kube/fieldProblem.ts';
-import { type AdmissionHandler, allowed, denied, notValid, titleOf, versionsOf } from './response.ts';
+import { subjectOf } from '../core/objectGates/gateTexts.ts';
+import { type AdmissionHandler, allowed, denied, notValid, versionsOf } from './response.ts';
 
 /** Admission of RolloutBudgets: records the user who continues a version despite its failures. */
 export const mutateRolloutBudget: AdmissionHandler = async (request, { now }) => {
@@ -39,7 +40,7 @@ export const validateHealthCheck: AdmissionHandler = async (request, { settings 
   const problem = forbiddenReference(healthCheck);
   // A stored reference may stay: otherwise nothing else on the object could change, not even its finalizers.
   if (problem === undefined || (old && forbiddenReference(old) !== undefined)) return allowed();
-  return denied('not_permitted', `${titleOf(healthCheck)}: ${problem}`);
+  return denied('not_permitted', `${subjectOf(healthCheck)}: ${problem}`);
 };
 
 /** Why a valid reference is forbidden: it names another namespace. undefined for any other reference. */

@@ -7,7 +7,7 @@ import type { WebhookCall } from '../api/ports.ts';
 import { hiddenGates } from '../core/gate/evaluateGates.ts';
 import { childOf, isMap, jsonPointer, sameJson } from '../core/kube/json.ts';
 import { refKey, uniqueRefs } from '../core/kube/names.ts';
-import { type Denial, denialText } from '../core/objectGates/gateTexts.ts';
+import { type Denial, denialText, subjectOf } from '../core/objectGates/gateTexts.ts';
 import { type CommandLine, type TextWithCommands, withCommands } from '../core/text/commands.ts';
 import { MAX_LISTED } from '../core/text/firstFew.ts';
 import { oneLine } from '../core/text/oneLine.ts';
@@ -54,11 +54,6 @@ export function versionsOf<T extends AnyObject>(request: AdmissionRequest): Obje
   return { object: inNamespace(request.object), old: inNamespace(request.oldObject), namespace };
 }
 
-/** The object for messages. The API server gives one with `generateName` its name after admission. */
-export function titleOf({ kind, metadata }: AnyObject): string {
-  return `${kind} '${metadata.name ?? '(new)'}'`;
-}
-
 /** The longest Warning that the API server never cuts. */
 const MAX_WARNING_CHARACTERS = 120;
 
@@ -81,7 +76,7 @@ export function denied(
 
 /** The denial of an object for its own fields. @param problems clauses, each with its field */
 export function notValid(object: AnyObject, problems: readonly string[]): AdmissionDecision {
-  return denied('invalid', `${titleOf(object)} is not valid: ${problems.join('; ')}`);
+  return denied('invalid', `${subjectOf(object)} is not valid: ${problems.join('; ')}`);
 }
 
 /**

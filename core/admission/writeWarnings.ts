@@ -6,7 +6,7 @@ import { isLimit, LIMIT_TEXTS } from '../gate/closedGates.ts';
 import type { RefRules } from '../gate/gateRefs.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { deploymentText, parseDeployments } from '../managedField/deployment.ts';
-import { areClosed } from '../objectGates/gateTexts.ts';
+import { areClosed, subjectOf } from '../objectGates/gateTexts.ts';
 import { gatesInAnnotation, type ObjectGates } from '../objectGates/objectGates.ts';
 import { storedState } from '../objectGates/objectState.ts';
 import { unknownAnnotationWarnings } from './unknownAnnotations.ts';
@@ -60,12 +60,8 @@ function idleSourceWarning({ object, old }: AllowedWrite, gates: ObjectGates): s
  * The Warning that the object is suspended: it was created behind a closed Gate, written with a bypass, or resumed by a
  * user in vain. A limit has a Warning of its own.
  */
-function suspendedWarning(
-  { kind, metadata }: FluxObject,
-  { object, old, bypass }: AllowedWrite,
-  gates: ObjectGates,
-): string[] {
-  if (gates.heldBy.length === 0 || metadata.annotations?.[SUSPENDED] === undefined) return [];
+function suspendedWarning(settled: FluxObject, { object, old, bypass }: AllowedWrite, gates: ObjectGates): string[] {
+  if (gates.heldBy.length === 0 || settled.metadata.annotations?.[SUSPENDED] === undefined) return [];
   if (old && bypass?.granted)
     return ['stored, but still suspended: to let Flux act on it, also set spec.suspend to false'];
   if (old) {
@@ -77,7 +73,7 @@ function suspendedWarning(
   }
   const { closed } = gates;
   if (!closed || closed.limit) return [];
-  return [`${kind} '${metadata.name ?? '(new)'}' is suspended: ${areClosed(closed)}`];
+  return [`${subjectOf(settled)} is suspended: ${areClosed(closed)}`];
 }
 
 /** The Warning for a user who resumes an object whose version is being fetched: it is resumed automatically. */

@@ -2,12 +2,13 @@
 import { BYPASS_REASON, OPEN_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS } from '../../api/kinds.ts';
-import type { NamespacedName } from '../../api/kubernetes.ts';
+import type { AnyObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { DenialReason } from '../../api/metrics.ts';
 import type { ManagedField } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypassReason.ts';
 import { type ClosedGates, closedText, gateKeys, LIMIT_TEXTS, mapClosed } from '../gate/closedGates.ts';
 import { isMissing, type ReadableGates, redactFor } from '../gate/evaluateGates.ts';
+import { refKey } from '../kube/names.ts';
 import { deployVersionCommand } from '../managedField/deployment.ts';
 import { fieldPath } from '../managedField/managedFields.ts';
 import type { CommandLine, TextWithCommands } from '../text/commands.ts';
@@ -70,8 +71,8 @@ export function areClosed({ gates, limit }: ClosedGates): string {
 }
 
 /** `Kustomization 'shop/web'`. A new object with `generateName` has no name yet. */
-export function subjectOf({ kind, metadata }: FluxObject): string {
-  return `${kind} '${metadata.namespace}/${metadata.name ?? '(new)'}'`;
+export function subjectOf({ kind, metadata: { namespace = '', name = '(new)' } }: AnyObject): string {
+  return `${kind} '${refKey({ namespace, name })}'`;
 }
 
 /** The Warning for a user who lets a version of a Rollout bypass closed Gates. */

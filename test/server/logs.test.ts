@@ -61,7 +61,7 @@ describe('a line', () => {
       name: 'denied',
       reason: 'Denied',
       user: 'alice',
-      msg: expect.stringMatching(/^CREATE denied \(invalid\): Gate .denied. is not valid: spec\.window: /),
+      msg: expect.stringMatching(/^CREATE denied \(invalid\): Gate .platform.denied. is not valid: spec\.window: /),
     });
   });
 

@@ -85,5 +85,5 @@ it.each([
   const metadata = { name: undefined, generateName: 'app-', namespace: 'shop', annotations };
   const object = objectOf(kind, { metadata, spec: { ...spec } } as never) as KubeObject<any, any>;
   const { status } = await responseOf(route, { object, namespace: 'shop', userInfo: { username: 'dev' } }, call);
-  expect(status?.message).toContain(`${kind} '(new)'`);
+  expect(status?.message).toContain(`${kind} 'shop/(new)'`);
 });

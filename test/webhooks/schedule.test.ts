@@ -29,7 +29,7 @@ describe('RolloutSchedules', () => {
   ])('%s: denied with field and reason', async (_name, spec, message) => {
     expect(await write(validateSchedule, { object: object(spec), at })).toMatchObject({
       allowed: false,
-      message: `RolloutSchedule 's' is not valid: ${message}`,
+      message: `RolloutSchedule 'prod/s' is not valid: ${message}`,
     });
   });
 

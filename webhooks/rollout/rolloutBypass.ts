@@ -13,7 +13,7 @@ import { freshReason, mayRequestBypass, recordReason } from '../../core/gate/byp
 import { closureKeys } from '../../core/gate/closedGates.ts';
 import { rolloutsOfObject } from '../../core/managedField/managedFields.ts';
 import { sourceResource } from '../../core/managedField/source.ts';
-import { bypassText, bypassWarning, type Denial } from '../../core/objectGates/gateTexts.ts';
+import { bypassText, bypassWarning, type Denial, subjectOf } from '../../core/objectGates/gateTexts.ts';
 import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
 import { currentGrant, formatBypassGrant } from '../../core/suspension/bypassGrant.ts';
 import { MAX_LISTED } from '../../core/text/firstFew.ts';
@@ -62,7 +62,7 @@ export async function bypassOf(
     // A Git sync with a reason isn't denied, because a denial would stop everything else in that sync.
     if (!mayRequestBypass(username, call.settings.bypassServiceAccounts))
       return { ...unchanged, warnings: [`Bypass denied: ${bypass.why}`] };
-    const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates`;
+    const text = `${subjectOf(rollout)} cannot bypass its closed Gates`;
     const todo = { text: bypassText(bypass, 'write', closed) };
     return { ...unchanged, denial: { reason: 'gate_closed', text, closed, todo } };
   }
@@ -70,7 +70,7 @@ export async function bypassOf(
   const target = bypassTarget(rollout, old, username, bypassFor, bound);
   if (target.is === 'denied' && !drops) {
     const { text: why, commands } = target.why;
-    const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates: ${why}.`;
+    const text = `${subjectOf(rollout)} cannot bypass its closed Gates: ${why}.`;
     return { ...unchanged, denial: { reason: 'gate_closed', text, todo: { commands } } };
   }
   if (target.is !== 'deployment') return { ...unchanged, counts: true, warnings: drops ? [] : [NOTHING_WAITS] };

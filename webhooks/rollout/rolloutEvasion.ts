@@ -10,6 +10,7 @@ import { sameJson } from '../../core/kube/json.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/users.ts';
 import { isSetByGit } from '../../core/managedField/deployment.ts';
+import { subjectOf } from '../../core/objectGates/gateTexts.ts';
 import { currentGrant } from '../../core/suspension/bypassGrant.ts';
 import { bypassOrDeny } from '../bypass.ts';
 import { readClosedGatesBeforeRemoval, readClosedGatesOfRollouts, readDroppedClosedGates } from '../closedGateReads.ts';
@@ -98,6 +99,6 @@ async function decideBehind(
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
   if (!closed) return allowed();
-  const text = `Rollout '${rollout.metadata.name}' cannot ${what}`;
+  const text = `${subjectOf(rollout)} cannot ${what}`;
   return bypassOrDeny(rollout, closed, { reason: 'gate_closed', text, closed }, request, call);
 }

@@ -16,10 +16,11 @@ import {
 import { APPROVAL_KEYS, recordedOn } from '../../core/approval/approvalRecord.ts';
 import { annotateAll, labelAll } from '../../core/kube/annotate.ts';
 import { identityOf, labelValue } from '../../core/kube/names.ts';
+import { subjectOf } from '../../core/objectGates/gateTexts.ts';
 import { formatListed, nextListEntries, parseListed } from '../../core/record/listRecord.ts';
 import { hasDiscovered, requestersOf } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { recordDeletion } from '../approvalDeletion.ts';
-import { type AdmissionDecision, type AdmissionHandler, allowed, denied, titleOf, versionsOf } from '../response.ts';
+import { type AdmissionDecision, type AdmissionHandler, allowed, denied, versionsOf } from '../response.ts';
 
 export const mutateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
   const { object: sent, old, namespace } = versionsOf<RolloutGate>(request);
@@ -32,7 +33,7 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
   const approved = approvedValue(write);
   const target = approved === undefined ? undefined : await readTarget(sent, approved, namespace, call);
   const written = acceptApproval(write, before, target);
-  if (written.problem) return denied('invalid', `${titleOf(sent)}: ${written.problem.text}`);
+  if (written.problem) return denied('invalid', `${subjectOf(sent)}: ${written.problem.text}`);
   const rollout = sent.spec?.rolloutRef?.name;
   const labelled = labelAll(sent, { [ROLLOUT_NAME_LABEL]: rollout ? labelValue(rollout) : undefined });
   const gate = annotateAll(labelled, { ...written.annotations, ...listAnnotations(sent, old, request, call) });

@@ -223,7 +223,7 @@ describe('one write of a gated Kustomization', () => {
           substitute: { APP: '1.1.0' },
           spec: { suspend: true },
         }),
-        warning: /^Kustomization 'web' is suspended: Gate 'shop\/freeze' is closed/,
+        warning: /^Kustomization 'shop\/web' is suspended: Gate 'shop\/freeze' is closed/,
       },
     ),
     row(

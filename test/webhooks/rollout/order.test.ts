@@ -27,7 +27,7 @@ describe('spec.after', () => {
   ])('that names %s is refused, with the path', async (_title, after, objects, path) => {
     const { allowed, message } = await decided(named('app', after), objects, named('app'));
     expect(allowed).toBe(false);
-    expect(message).toBe(`Rollout 'app' is not valid: ${path}: no version would ever be deployed automatically`);
+    expect(message).toBe(`Rollout 'team-a/app' is not valid: ${path}: no version would ever be deployed automatically`);
   });
 
   it('that got in once does not keep the rest of the Rollout from being changed, and is not read again', async () => {
@@ -46,7 +46,7 @@ describe('spec.after', () => {
       expect(await decided(withMatch('revision'), known, withMatch('digest'))).toMatchObject({
         allowed: false,
         message:
-          'Rollout \'app\' is not valid: spec.after[1].match: "revision" is not allowed, because every user who pushes an image can write a revision: use match: digest, or set TRUST_PUBLISHERS=true if only your pipeline pushes',
+          'Rollout \'team-a/app\' is not valid: spec.after[1].match: "revision" is not allowed, because every user who pushes an image can write a revision: use match: digest, or set TRUST_PUBLISHERS=true if only your pipeline pushes',
       });
       expect(await decided(withMatch('digest'), known)).toMatchObject({ allowed: true, warnings: [] });
     });

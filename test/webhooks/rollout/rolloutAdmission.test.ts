@@ -265,7 +265,7 @@ describe('validate/rollout', () => {
     expect(result).toMatchObject({
       allowed: false,
       message: expect.stringMatching(
-        /^Rollout 'app' cannot be deleted while .* then delete within five minutes\. You need the verb/,
+        /^Rollout 'team-a\/app' cannot be deleted while .* then delete within five minutes\. You need the verb/,
       ),
     });
     const collector = 'system:serviceaccount:kube-system:generic-garbage-collector';
@@ -369,7 +369,7 @@ describe('references to other namespaces, where they are forbidden', () => {
     };
     expect(await decide('ops/app', true)).toMatchObject({
       allowed: false,
-      message: "HealthCheck 'hc': Kustomization 'ops/app' is in another namespace, which this installation forbids",
+      message: "HealthCheck 'team-a/hc': Kustomization 'ops/app' is in another namespace, which this installation forbids",
     });
     expect(await decide('team-a/app', true)).toMatchObject({ allowed: true });
     expect(await decide('ops/app', false)).toMatchObject({ allowed: true });

@@ -224,7 +224,7 @@ describe('a withdrawal that fits no approval', () => {
   ])('%s is denied as a withdrawal', async (_, value, user, rule, why) => {
     const { stored: old } = await approve({ [`${P}approve`]: '1.1.0' });
     const { allowed, message } = await approve({ [`${P}unapprove`]: value }, { user, old, rule });
-    expect([allowed, message]).toEqual([false, `RolloutGate 'prod': not withdrawn: ${why}.`]);
+    expect([allowed, message]).toEqual([false, `RolloutGate 'team-a/prod': not withdrawn: ${why}.`]);
   });
 });
 
