@@ -369,7 +369,8 @@ describe('references to other namespaces, where they are forbidden', () => {
     };
     expect(await decide('ops/app', true)).toMatchObject({
       allowed: false,
-      message: "HealthCheck 'team-a/hc': Kustomization 'ops/app' is in another namespace, which this installation forbids",
+      message:
+        "HealthCheck 'team-a/hc': Kustomization 'ops/app' is in another namespace, which this installation forbids",
     });
     expect(await decide('team-a/app', true)).toMatchObject({ allowed: true });
     expect(await decide('ops/app', false)).toMatchObject({ allowed: true });

@@ -134,7 +134,9 @@ describe('a reason without a bypass has no record', () => {
   it('of a user who may bypass one Gate of two is denied, and the denial names the other', async () => {
     const answer = await ask({ next: annotated(HOTFIX, own, AT_7), may: ['sre own'] });
     expect(answer).toMatchObject({ allowed: false, events: [] });
-    expect(answer.denial).toMatch(/^Rollout 'team-a\/app' cannot bypass its closed Gates: Gate 'team-a\/bound' is closed /);
+    expect(answer.denial).toMatch(
+      /^Rollout 'team-a\/app' cannot bypass its closed Gates: Gate 'team-a\/bound' is closed /,
+    );
     expect(answer.denial).toContain("Gate 'team-a/own' is closed (Gate closed by default). Bypass denied: sre isn't");
     expect(answer.denial).toContain("sre isn't allowed to bypass Gate team-a/bound (verb bypass).");
   });
