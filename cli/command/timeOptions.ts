@@ -5,7 +5,7 @@ import type { ClosedSpan } from '../../client/actions/writes/gateWrites.ts';
 import { EXIT, Problem } from '../../client/problem.ts';
 import type { Context } from './command.ts';
 
-/** The time of an option, the next one after `from` or now. @throws Problem for another text, or a time that is past */
+/** The time of an option, the next one after `from` or now. @throws Problem for another text, or a past time */
 export function timeOf(
   context: Context,
   option: string,

@@ -30,7 +30,7 @@ You need a reason, and the verb bypass on each closed Gate. Your name and the re
     },
     {
       syntax: '[version]',
-      help: 'a tag; when absent, the waiting version. A version that a user requested must be named',
+      help: 'a tag; when absent, the waiting or held version. A version that a user requested must be named',
       completes: 'versions',
     },
   ],

@@ -6,9 +6,8 @@ import type { Budget, Rollout, RolloutGate } from '../../api/types.ts';
 import { ANY_REF, gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { heldDeployment } from '../../core/rollout/deployment/history.ts';
+import { heldBefore } from '../../core/rollout/evaluation/bypassTarget.ts';
 import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
-import { isRollingOut } from '../../core/suspension/bypassGrant.ts';
 import type { Application, ObjectRef, Step } from '../explain/application.ts';
 import { finder, type RelatedObjects } from '../explain/related.ts';
 import { STEP_KINDS } from '../explain/stepKinds.ts';
@@ -24,7 +23,7 @@ type RelatedGates = Pick<RelatedObjects, 'gates' | 'rolloutGates'>;
 export function rolloutActions(rollout: Rollout, explained: Explained, related: RelatedGates, now: EpochMs): Action[] {
   const { steps, waiting, failure, causes } = explained;
   const version = waiting?.version;
-  const bypassing = bypassingVersion(rollout, version);
+  const bypassing = heldBefore(rollout, version)?.version.tag ?? version;
   const blocking = steps.filter(({ state }) => state === 'blocks');
   const ofSteps = [
     ...blocking.flatMap((step) => stepActions(rollout, step, explained, related)),
@@ -49,17 +48,6 @@ export function rolloutActions(rollout: Rollout, explained: Explained, related: 
     ...withPrimary([...found.filter(isFirst), ...found.filter((action) => !isFirst(action))], isBehindGate),
     ...(version === undefined ? [] : possibleActions(unrejectActions(steps, version, related), now)),
   ];
-}
-
-/**
- * The version whose bypass has an effect. Trap: a bypass of the version that waits doesn't release the deployment for
- * whose bake it waits.
- */
-function bypassingVersion(rollout: Rollout, waiting: string | undefined): string | undefined {
-  const held = heldDeployment(rollout);
-  if (!held || !isRollingOut(held)) return waiting;
-  const waitsForBake = rollout.status?.blockers?.some(({ type, version }) => type === 'Bake' && version === waiting);
-  return waiting === undefined || waitsForBake ? held.version.tag : waiting;
 }
 
 function stepActions(rollout: Rollout, step: Step, { waiting, causes }: Explained, related: RelatedGates): Action[] {

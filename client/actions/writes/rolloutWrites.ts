@@ -15,7 +15,8 @@ import { ANY_REF, gatesNamedBy } from '../../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import { imageChange, isUnfinished, movedHeadText } from '../../../core/rollout/deployment/history.ts';
+import { imageChange, movedHeadText } from '../../../core/rollout/deployment/history.ts';
+import { heldBefore } from '../../../core/rollout/evaluation/bypassTarget.ts';
 import { copiesFirst } from '../../../core/rollout/evaluation/copy.ts';
 import { neverSeen } from '../../../core/rollout/evaluation/gatesOfRollout.ts';
 import { requestsOf, versionRequests } from '../../../core/rollout/evaluation/rolloutRequests.ts';
@@ -160,11 +161,11 @@ export function bypass(rollout: Rollout, version: string, reason: string, now: E
  * that a user has requested has to be named.
  */
 export function bypassWaiting(rollout: Rollout, reason: string, now: EpochMs): PlannedWrite {
-  const { pendingVersion, history: [head] = [] } = rollout.status ?? {};
-  const stopped = isUnfinished(head) ? head : undefined;
-  const version = pendingVersion ?? stopped?.version.tag;
+  const { pendingVersion } = rollout.status ?? {};
+  const held = heldBefore(rollout, pendingVersion);
+  const version = held?.version.tag ?? pendingVersion;
   if (version === undefined) return badRequest(`No version of ${titleOf(rollout)} is waiting: name the one to deploy.`);
-  const by = pendingVersion === undefined ? stopped?.requestedBy : versionRequests(rollout, version)[0]?.by;
+  const by = held ? held.requestedBy : versionRequests(rollout, version)[0]?.by;
   if (by === undefined) return bypass(rollout, version, reason, now);
   return badRequest(
     `${by} requested ${version}, the version of ${titleOf(rollout)} that is waiting: to bypass the Gates for that version, name it.`,

@@ -1,16 +1,16 @@
 /**
  * The deployment for which a write may bypass Gates: that of the version that the write names, and no other.
- * If the write names no version, automation's next version counts. To bypass Gates for a version that another user
+ * If the write names no version, automation's next version counts, or the deployment for whose bake it waits. To bypass Gates for a version that another user
  * requested, the write has to name it.
  */
 import { BYPASS_FOR } from '../../../api/annotations.ts';
-import type { FluxBinding, Rollout } from '../../../api/types.ts';
+import type { FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { identityOf } from '../../kube/names.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import { deployVersionCommand } from '../../managedField/deployment.ts';
 import { type BypassGrant, isRollingOut } from '../../suspension/bypassGrant.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
-import { isUnfinished } from '../deployment/history.ts';
+import { heldDeployment, isUnfinished } from '../deployment/history.ts';
 import { unapplied } from '../deployment/progress.ts';
 import { newRequests, requestsOf, type VersionRequest, versionRequests } from './rolloutRequests.ts';
 
@@ -42,13 +42,26 @@ export function bypassTarget(
   const requested = [wantedVersion, forceDeploy].filter((version) => version !== undefined);
   const named = [...(bypassFor ? [bypassFor] : []), ...requested];
   const underWay = deploymentUnderWay(rollout, bound);
-  const isRollingOut = underWay !== undefined && named.includes(underWay.version);
-  const next = isRollingOut ? underWay : (waitingDeployment(rollout) ?? underWay);
+  const waiting = waitingDeployment(rollout);
+  const isForHeld =
+    named.length > 0 ? named.includes(underWay?.version ?? '') : heldBefore(rollout, waiting?.version) !== undefined;
+  const next = (isForHeld ? underWay : undefined) ?? waiting ?? underWay;
   const other = named.find((version) => version !== next?.version);
   if (other !== undefined) return { is: 'denied', why: otherText(rollout, other, next) };
   if (!next) return { is: 'none' };
   if (named.length > 0) return { is: 'deployment', deployment: next, requestsVersion: requested.length > 0 };
   return unnamedTarget(rollout, old, user, next, next === underWay);
+}
+
+/**
+ * The held deployment that a bypass without a version is for: no version waits, or it waits for the bake of this
+ * deployment. Trap: a bypass of the version that waits would release neither.
+ */
+export function heldBefore(rollout: Rollout, waiting: string | undefined): HistoryEntry | undefined {
+  const held = heldDeployment(rollout);
+  if (!held || !isRollingOut(held)) return undefined;
+  const waitsForBake = rollout.status?.blockers?.some(({ type, version }) => type === 'Bake' && version === waiting);
+  return waiting === undefined || waitsForBake ? held : undefined;
 }
 
 function unnamedTarget(

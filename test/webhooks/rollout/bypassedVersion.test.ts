@@ -152,6 +152,18 @@ describe('a bypass is for the version that its write names', () => {
     );
   });
 
+  it.each([
+    ['the held deployment, for whose bake another version waits', 'Bake', '1.4.0 (7)'],
+    ['the version that waits for something else', 'Gate', '1.5.0 (8)'],
+  ])('with a reason alone bypasses for %s', async (_, type, target) => {
+    const held = { ...entry(7, '1.4.0', ''), bakeStatus: 'Deploying', waitingSince: T };
+    const blockers = [{ type, effect: 'Waits', reason: 'Waiting', version: '1.5.0' }];
+    const status = { ...PENDING, history: [held], blockers } as RolloutStatus;
+    const { grant, warnings } = await ask({ next: annotated(REASON, own, status), before: rollout(own, status) });
+    expect(grant).toBe(`${target} ${T}: team-a/bound,team-a/own`);
+    expect(warnings.join()).toContain(`version ${target.split(' ')[0]} may bypass`);
+  });
+
   // A deployment has Succeeded at once with nothing bound, by initialVersion, or without a bake in kuberik's mode.
   const succeeded: RolloutStatus = { history: [{ ...entry(7, '1.4.0', ''), bakeStatus: 'Succeeded' }] };
   const [ownGate, boundGate] = GATES as [KubeObject<any, any>, KubeObject<any, any>];

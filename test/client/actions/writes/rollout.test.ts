@@ -133,6 +133,16 @@ describe('a bypass', () => {
     },
   );
 
+  it('without a version is for the deployment that a Gate holds, if another one waits for its bake', () => {
+    const held = { ...entry(3, '1.5.0'), bakeStatus: 'Deploying', waitingSince: '2026-11-25T09:00:00Z' };
+    const blockers = [{ type: 'Bake', effect: 'Waits', reason: 'BakeInProgress', version: '1.5.1' }] as const;
+    const status = { history: [held], pendingVersion: '1.5.1' };
+    expect(said(bypassWaiting(rollout({ status: { ...status, blockers } as never }), 'INC-42', NOW))).toContain(
+      'bypass-for=1.5.0',
+    );
+    expect(said(bypassWaiting(rollout({ status: status as never }), 'INC-42', NOW))).toContain('bypass-for=1.5.1');
+  });
+
   it('without a version is for the pending one, unless a user requested it', () => {
     const pending = { history: arrived, pendingVersion: '1.5.1' };
     expect(said(bypassWaiting(rollout({ status: pending }), 'INC-42', NOW))).toContain('bypass-for=1.5.1');
