@@ -1,7 +1,7 @@
 /**
  * The deployment for which a write may bypass Gates: that of the version that the write names, and no other.
- * If the write names no version, automation's next version counts, or the deployment for whose bake it waits. To bypass Gates for a version that another user
- * requested, the write has to name it.
+ * If the write names no version, automation's next version counts, or the held deployment for whose bake it waits.
+ * To bypass Gates for a version that another user requested, the write has to name it.
  */
 import { BYPASS_FOR } from '../../../api/annotations.ts';
 import type { FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
