@@ -22,7 +22,18 @@ const MAX_APPROVALS = 50;
 /** Actions on a Gate. `waiting`: the versions that it holds now, if known. */
 export function gateActions(gate: Gate, waiting: readonly NextDeployment[], now: EpochMs): Action[] {
   const object = { kind: KINDS.Gate.kind, ...identityOf(gate) };
-  if (evaluateGate(gate, now).opened) return possibleActions(offer({ type: 'close', object }, gate), now);
+  const { opened, planned } = evaluateGate(gate, now);
+  if (opened) {
+    const keep = {
+      label: `Keep Gate ${object.name} open`,
+      submit: 'Keep open',
+      text: planned ? 'Cancels the planned request.' : 'Begins its spec.window again.',
+    };
+    return possibleActions(
+      [...offer({ type: 'close', object }, gate), ...offer({ type: 'open', object }, gate, keep)],
+      now,
+    );
+  }
   const lacking = approvalsAt(gate, waiting, now)
     .filter(({ verdict }) => !verdict.enough)
     .slice(0, MAX_APPROVALS);

@@ -2,7 +2,7 @@
 import { DEPLOY_MESSAGE } from '../../api/annotations.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { Budget, Rollout, RolloutGate } from '../../api/types.ts';
+import type { Budget, Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { ANY_REF, gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
@@ -30,7 +30,7 @@ export function rolloutActions(rollout: Rollout, explained: Explained, related: 
     ...(version === undefined ? [] : scheduleActions(rollout, version, blocking, related)),
   ];
   const ofFailure = failure ? failureActions(rollout, failure, steps) : [];
-  const isBehindGate = blocking.some(({ kind, object }) => kind === 'gate' && object !== undefined);
+  const isBehindGate = blocking.some(({ kind }) => kind === 'gate');
   const all = [
     ...(version === undefined ? [...ofFailure, ...ofSteps] : [...ofSteps, ...ofFailure]),
     ...(version !== undefined && isDeployable(rollout, version, steps)
@@ -185,28 +185,25 @@ function bypassActions(
   rollout: Rollout,
   version: string,
   steps: readonly Step[],
-  related: RelatedGates,
+  { gates: known }: RelatedGates,
   now: EpochMs,
 ): Action[] {
   const ofGates = steps.filter(({ kind }) => kind === 'gate');
-  const blocking = ofGates.filter(({ state }) => state === 'blocks');
-  const first = blocking.find(({ object, missing }) => object && !missing)?.object;
+  const first = ofGates.find(({ state, missing }) => state === 'blocks' && !missing);
   if (!first) return [];
-  const isLimited = blocking.some(({ object }) => !object);
-  const find = finder(related.gates);
-  const gates = ofGates.flatMap((step) => {
-    const gate = step.object && find(step.object);
-    // The webhook reviews the bypass of each closed Gate, also of one that is open for this version.
-    const isClosed = blocking.includes(step) || (gate && !evaluateGate(gate, now).opened);
-    return step.object && isClosed ? [step.object] : [];
-  });
+  // The webhook also requires the right for a closed Gate that is open for this version.
+  const isClosed = (gate: Gate | undefined) => gate !== undefined && !evaluateGate(gate, now).opened;
+  const find = finder(known);
+  const closed = ofGates.filter(({ state, object }) => state === 'blocks' || (object && isClosed(find(object))));
+  const gates = closed.flatMap(({ object }) => object ?? []);
+  const isLimited = gates.length < closed.length;
   const which = isLimited ? 'all closed Gates' : gates.map((gate) => `Gate ${refKey(gate)}`).join(', ');
   const ref = identityOf(rollout);
   return offer({ type: 'bypass', object: { kind: 'Rollout', ...ref }, version }, rollout, {
     text: `Only ${version} bypasses ${which}, once. Your name and reason are recorded.`,
     // Beyond a limit the right on all Gates, because any of them may hold a bound object.
     rights: [...bypassRights(isLimited ? [ALL_GATES, ...gates] : gates), rightOn('patch', 'Rollout', ref)],
-    step: `gate/${refKey(first)}`,
+    step: first.id,
   });
 }
 

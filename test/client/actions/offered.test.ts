@@ -190,12 +190,17 @@ describe('a Flux object', () => {
   });
 });
 
+const OPENED = { 'open.gate.fluxcd.io/requestedAt': '2026-11-22T07:30:00Z' };
+
 describe('a Gate', () => {
+  const PLANNED = gate('freeze', { default: 'opened' }, { 'close.gate.fluxcd.io/requestedAt': '2026-11-22T09:00:00Z' });
   const waiting = [{ version: '1.1.0', rollout: 'shop/app', uid: 'u', users: { requesters: [] } }];
 
   it.each<[string, ReturnType<typeof gate>, string[]]>([
     ['that is open', gate('freeze', { default: 'opened' }), ['close gate/freeze']],
     ['that is open, and whose requests end at once', gate('freeze', { default: 'opened', window: '0s' }), []],
+    ['that a request has opened', gate('freeze', { window: '1h' }, OPENED), ['close gate/freeze', 'open gate/freeze']],
+    ['that is open until a planned closure', PLANNED, ['close gate/freeze', 'open gate/freeze']],
     ['that is closed', gate('freeze'), ['open gate/freeze']],
     ['that requires approvals', gate('prod', { approvals: { required: 2 } }), ['approve gate/prod 1.1.0']],
     [
@@ -271,21 +276,6 @@ describe('an action', () => {
     ]);
   });
 
-  it('needs the right on a Gate that is open only for the version too: the webhook asks for every closed Gate', () => {
-    const opening = { 'open.gate.fluxcd.io/requestedAt': '2026-11-22T07:30:00Z', 'open.gate.fluxcd.io/for': '1.1.0' };
-    const past = offered({
-      spec: { gates: [{ name: 'freeze' }, { name: 'prod' }, { name: 'open' }] },
-      gates: [gate('freeze'), gate('prod', {}, opening), gate('open', { default: 'opened' })],
-      status: waits(),
-    });
-    const found = past.find(({ request }) => request.type === 'bypass')!;
-    expect(found.rights.map(({ verb, name }) => `${verb} ${name}`)).toEqual([
-      'bypass freeze',
-      'bypass prod',
-      'patch app',
-    ]);
-  });
-
   it('needs the right on a missing Gate too', () => {
     const past = offered({
       spec: { gates: [{ name: 'freeze' }, { name: 'typo' }] },
@@ -307,11 +297,23 @@ describe('an action', () => {
     ]);
   });
 
+  it('needs the right on a closed Gate that is open for this version', () => {
+    const gates = [gate('freeze'), gate('train', {}, { ...OPENED, 'open.gate.fluxcd.io/for': 'shop/app:1.1.0' })];
+    const actions = offered({ spec: { gates: [{ name: 'freeze' }, { name: 'train' }] }, gates, status: waits() });
+    const { rights, text } = actions.find(({ request }) => request.type === 'bypass')!;
+    expect(rights.map(({ verb, name }) => `${verb} ${name}`)).toEqual(['bypass freeze', 'bypass train', 'patch app']);
+    expect(text).toContain('Gate shop/freeze');
+  });
+
   it('beyond a limit needs the right to bypass all Gates, and a Flux object has none: it would be held again', () => {
     const closed = { spec: { gates: [{ name: 'freeze' }] }, gates: [gate('freeze')], status: waits() };
     const isBypass = ({ request }: Action) => request.type === 'bypass';
-    const { rights } = offered({ ...closed, bindings: [beyondLimit] }).find(isBypass)!;
-    expect(rights[0]).toMatchObject({ verb: 'bypass', namespace: '', name: '' });
+    const ofRollout = offered({ ...closed, bindings: [beyondLimit] });
+    const onlyLimit = offered({ status: waits(), bindings: [beyondLimit] });
+    for (const actions of [ofRollout, onlyLimit]) {
+      const { rights } = actions.find(isBypass)!;
+      expect(rights[0]).toMatchObject({ verb: 'bypass', namespace: '', name: '' });
+    }
     expect(behind([closedGate('freeze')], [gate('freeze')], true, LIMIT_OF_GATES).some(isBypass)).toBe(false);
   });
 
