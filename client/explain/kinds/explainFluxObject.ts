@@ -57,10 +57,7 @@ export function explainFluxObject(
   const unreported = isSuspended ? [] : unreportedDeployments(object, binding);
   const [failure, earlier] = [fluxFailure(object), earlierFailure(object)];
   const causes: Cause[] = [
-    ...gateCauses(name, closed, held),
-    ...(held === 'notResumed'
-      ? [{ code: 'NotResumed', text: `${name} is still suspended although its Gates are open` }]
-      : []),
+    ...holdCauses(name, closed, held),
     ...(isSuspended && !isOurs ? [manualSuspensionCause(object, name)] : []),
     ...(failure ? [{ code: failure.reason, text: `${name} has failed: ${failure.message}` }] : []),
     ...rollouts.flatMap((rollout) => causeIf('NotSet', notSetText(object, rollout, now))),
@@ -77,7 +74,7 @@ export function explainFluxObject(
   return {
     object: ref,
     headline:
-      (held && HEADLINES[held]) ??
+      (held && HOLDS[held].headline) ??
       (failure ? `failed: ${failure.reason}` : causes.length > 0 ? 'not held; still reconciling' : 'not held'),
     state: failure ? 'failed' : held ? 'held' : causes.length > 0 ? 'underWay' : 'free',
     causes: [...(causes.length > 0 ? causes : [unexplained(name, held)]), ...unknownAnnotationCauses(object)],
@@ -94,7 +91,7 @@ function unknownAnnotationCauses(object: FluxObject): Cause[] {
 }
 
 function unexplained(name: string, held: Hold | undefined): Cause {
-  if (held === 'fetching') return { code: 'Fetching', text: `${name} is ${HEADLINES.fetching}` };
+  if (held === 'fetching') return { code: 'Fetching', text: `${name} is ${HOLDS.fetching.headline}` };
   return { code: 'Fine', text: `Nothing holds ${name}` };
 }
 
@@ -104,31 +101,60 @@ function plainRef({ apiVersion, kind, metadata }: FluxObject): ObjectRef {
   return { group: groupOf(apiVersion), kind, resource: `${kind.toLowerCase()}s`, namespace, name };
 }
 
-/** How an object is held, or why it runs behind a closed Gate; undefined if nothing holds it. */
-type Hold =
-  | 'held'
-  | 'bypassed'
-  | 'deploymentBypasses'
-  | 'notSuspended'
-  | 'notResumed'
-  | 'opening'
-  | 'fetching'
-  | 'byGate'
-  | 'manually'
-  | 'deleting';
+/** Of changes that take seconds, unless a part of the installation does not work. */
+const SOON = 'within seconds. If it is not, the command doctor finds the cause';
 
-const HEADLINES: Record<Hold, string> = {
-  held: 'held by a closed Gate',
-  bypassed: 'runs although a Gate is closed',
-  deploymentBypasses: 'runs although a Gate is closed',
-  notSuspended: 'runs although a Gate is closed',
-  notResumed: 'its Gates are open; not resumed yet',
-  opening: 'its Gates are open; waiting for the Kustomization that applies it',
-  fetching: 'suspended until its source has fetched the version',
-  byGate: 'held by a Gate',
-  manually: 'suspended manually',
-  deleting: 'is being deleted',
-};
+interface HoldRow {
+  headline: string;
+  /** The next change, whatever the Gates do; absent if their openings decide. */
+  next?: string;
+  code?: string;
+  /** The cause, with `code`. `closed`: the text about the closed Gates. */
+  cause?(name: string, closed: string): string;
+}
+
+/** How an object is held, or why it runs behind a closed Gate. */
+const HOLDS = {
+  held: {
+    headline: 'held by a closed Gate',
+    code: GATE_CLOSED,
+    cause: (name, closed) => `${name} is held: ${closed}`,
+  },
+  bypassed: {
+    headline: 'runs although a Gate is closed',
+    code: 'Bypassed',
+    cause: (name, closed) => `${name} runs although ${closed}: it was bypassed`,
+  },
+  deploymentBypasses: {
+    headline: 'runs although a Gate is closed',
+    next: 'it is suspended again once the deployment is applied everywhere, or after an hour',
+    code: 'Bypassed',
+    cause: (name, closed) => `${name} runs although ${closed}: a deployment bypasses it`,
+  },
+  notSuspended: {
+    headline: 'runs although a Gate is closed',
+    next: `it is suspended ${SOON}`,
+    code: 'NotSuspended',
+    cause: (name, closed) => `${name} is not suspended yet although ${closed}`,
+  },
+  notResumed: {
+    headline: 'its Gates are open; not resumed yet',
+    next: `it is resumed ${SOON}`,
+    code: 'NotResumed',
+    cause: (name) => `${name} is still suspended although its Gates are open`,
+  },
+  opening: { headline: 'its Gates are open; waiting for the Kustomization that applies it' },
+  fetching: { headline: 'suspended until its source has fetched the version' },
+  byGate: { headline: 'held by a Gate' },
+  manually: { headline: 'suspended manually' },
+  deleting: {
+    headline: 'is being deleted',
+    code: 'Deleting',
+    cause: (name) => `${name} is being deleted: Gates neither suspend nor resume it now`,
+  },
+} as const satisfies Record<string, HoldRow>;
+
+type Hold = keyof typeof HOLDS;
 
 /** `isOpen`: whether all its Gates are open, as far as they may be read. */
 function holdOf(object: FluxObject, closed: ClosedGates | undefined, isOpen: boolean): Hold | undefined {
@@ -146,18 +172,9 @@ function holdOf(object: FluxObject, closed: ClosedGates | undefined, isOpen: boo
   return isOpen ? 'notResumed' : 'byGate';
 }
 
-/** Of changes that take seconds, unless a part of the installation does not work. */
-const SOON = 'within seconds. If it is not, the command doctor finds the cause';
-/** What happens by itself, whatever the Gates do. */
-const NEXT: Partial<Record<Hold, string>> = {
-  deploymentBypasses: 'it is suspended again once the deployment is applied everywhere, or after an hour',
-  notSuspended: `it is suspended ${SOON}`,
-  notResumed: `it is resumed ${SOON}`,
-};
-
 /** `hasUnread`: whether a Gate of the object could not be read. */
 function nextOf(closed: ClosedGates | undefined, held: Hold | undefined, hasUnread: boolean): Next | undefined {
-  const next = held && NEXT[held];
+  const { next }: Partial<HoldRow> = held ? HOLDS[held] : {};
   if (next) return { text: next };
   if (!closed || held === 'deleting') return undefined;
   const openings = closed.gates.flatMap(({ until }) => until ?? []);
@@ -169,16 +186,9 @@ function nextOf(closed: ClosedGates | undefined, held: Hold | undefined, hasUnre
     : { text: 'no automatic change. It stays as it is until its Gates open' };
 }
 
-function gateCauses(name: string, closed: ClosedGates | undefined, held: Hold | undefined): Cause[] {
-  if (held === 'deleting')
-    return [{ code: 'Deleting', text: `${name} is being deleted: Gates neither suspend nor resume it now` }];
-  if (!closed || !held) return [];
-  const text = closedText(closed);
-  if (held === 'notSuspended') return [{ code: 'NotSuspended', text: `${name} is not suspended yet although ${text}` }];
-  if (held === 'bypassed') return [{ code: 'Bypassed', text: `${name} runs although ${text}: it was bypassed` }];
-  if (held === 'deploymentBypasses')
-    return [{ code: 'Bypassed', text: `${name} runs although ${text}: a deployment bypasses it` }];
-  return [{ code: GATE_CLOSED, text: `${name} is held: ${text}` }];
+function holdCauses(name: string, closed: ClosedGates | undefined, held: Hold | undefined): Cause[] {
+  const { code = '', cause }: Partial<HoldRow> = held ? HOLDS[held] : {};
+  return causeIf(code, cause?.(name, closed ? closedText(closed) : ''));
 }
 
 /** The cause for a manual suspension, with the field manager, which alone shows the writer: a command or a Git sync. */
