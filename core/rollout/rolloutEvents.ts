@@ -30,7 +30,7 @@ export function changeEvents(decision: DeploymentDecision, waits: readonly Wait[
     isChanged(DEPLOYMENT_BLOCKED, stored, status) || stored?.pendingVersion !== evaluation.pendingVersion;
   return [
     ...rejectionEvents(context, status),
-    ...withdrawalEvents(decision),
+    ...withdrawalEvents(decision, status),
     ...copyEvents(decision),
     ...conditionEvents(context, status),
     ...(isNewBlock ? blockEvents(evaluation, waits) : []),
@@ -61,7 +61,10 @@ function rejectionEvents({ observed: { rollout } }: RolloutContext, status: Roll
 }
 
 /** Events for releases that have waited and may no longer be deployed. */
-function withdrawalEvents({ context, evaluation: { withdrawn } }: DeploymentDecision): NewEvent[] {
+function withdrawalEvents(
+  { context, evaluation: { withdrawn } }: DeploymentDecision,
+  { revision }: RolloutStatus,
+): NewEvent[] {
   const { status: stored } = context.observed.rollout;
   const waited = new Set(stored?.releaseCandidates?.map(({ tag }) => tag));
   const known = new Set(stored?.withdrawnReleases?.map(({ tag }) => tag));
@@ -71,6 +74,7 @@ function withdrawalEvents({ context, evaluation: { withdrawn } }: DeploymentDeci
       type: 'Normal',
       reason: 'ReleaseWithdrawn',
       message: `Version ${tag} can no longer be deployed: ${reason}`,
+      about: `${tag}/${revision}`,
     }));
 }
 

@@ -165,6 +165,11 @@ export class ScenarioCluster implements Target {
     return { ...(answer.status as RolloutStatus), observedGeneration: parent.metadata.generation! };
   }
 
+  /** Records an Event once, as the server does. */
+  private record(event: EventRecord): void {
+    if (!this.events.some(({ key }) => key === event.key)) this.events.push(event);
+  }
+
   /** The ImagePolicies that the Rollout has created. */
   policies(): ImagePolicy[] {
     const isOurs = ({ metadata }: ImagePolicy) =>
@@ -242,7 +247,7 @@ export class ScenarioCluster implements Target {
         isAwaited: ({ tag }) => this.metadata[tag] === null,
       },
     });
-    return { ...call, events: { record: (event) => this.events.push(event) } };
+    return { ...call, events: { record: (event) => this.record(event) } };
   }
 
   private webhookCall(): WebhookCall {
