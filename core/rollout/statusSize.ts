@@ -72,20 +72,26 @@ function tagsOf(releases: readonly VersionInfo[]): VersionInfo[] {
  * @param leftOut the parts that it lacks already, a clause each
  */
 export function fitStatus(status: RolloutStatus, leftOut: readonly string[], now: EpochMs): RolloutStatus {
-  const shortened = [...leftOut];
+  const shortened: string[] = [];
   let next = status;
   for (const { what, shorten } of STEPS) {
     if (goJsonBytes(next) <= LIMITS.statusBytes) break;
     next = shorten(next);
     shortened.push(what);
   }
-  return { ...next, conditions: withNote(next.conditions, shortened, now) };
+  return { ...next, conditions: withNote(next.conditions, leftOut, shortened, now) };
 }
 
-function withNote(conditions: RolloutStatus['conditions'], shortened: readonly string[], now: EpochMs) {
-  if (shortened.length === 0) return (conditions ?? []).filter(({ type }) => type !== STATUS_SHORTENED);
-  const reason = shortened.length > 1 ? 'TooLarge' : 'TooMany';
-  const message = `The status was shortened, because it would be too large to be stored: ${shortened.join('; ')}`;
+function withNote(
+  conditions: RolloutStatus['conditions'],
+  leftOut: readonly string[],
+  shortened: readonly string[],
+  now: EpochMs,
+) {
+  const all = [...leftOut, ...shortened];
+  if (all.length === 0) return (conditions ?? []).filter(({ type }) => type !== STATUS_SHORTENED);
+  const reason = shortened.length > 0 ? 'TooLarge' : 'TooMany';
+  const message = `The status was shortened so that it can be stored: ${all.join('; ')}`;
   return setCondition(conditions, trueCondition(STATUS_SHORTENED, reason, message), now);
 }
 

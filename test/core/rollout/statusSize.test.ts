@@ -6,7 +6,7 @@ import { goJsonBytes } from '../../../core/kube/json.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
-import { withBoundedHead } from '../../../core/rollout/statusSize.ts';
+import { fitStatus, withBoundedHead } from '../../../core/rollout/statusSize.ts';
 import { objectOf } from '../../support/objects.ts';
 import { NOW, observed } from './observedFixture.ts';
 
@@ -69,6 +69,19 @@ describe('many RolloutGates', () => {
     expect(shown!.allowedVersions).toHaveLength(LIMITS.listedVersions);
     expect(shown!.allowedVersions![0]).toBe('1.1.0');
     expect(shown!.allowedVersions).toContain(allowedVersions.at(-1));
+  });
+});
+
+describe('the condition StatusShortened', () => {
+  const large: RolloutStatus = { releaseCandidates: Array(9000).fill({ tag: '1.0.0', digest: 'd'.repeat(128) }) };
+
+  it.each<[string, RolloutStatus, string[], string | undefined]>([
+    ['is absent from a status that is complete', {}, [], undefined],
+    ['has the reason TooMany if lists are cut to their limits', {}, ['gates', 'blockers'], 'TooMany'],
+    ['has the reason TooLarge if one field is shortened for the size', large, [], 'TooLarge'],
+    ['has the reason TooLarge for both', large, ['gates'], 'TooLarge'],
+  ])('%s', (_, status, leftOut, reason) => {
+    expect(conditionOf(fitStatus(status, leftOut, NOW), 'StatusShortened')?.reason).toBe(reason);
   });
 });
 
