@@ -22,7 +22,7 @@ import {
 } from './deploymentMessages.ts';
 import { checksRevision, type FailedCheck, failuresOf, notReady, steadyFrom } from './healthChecks.ts';
 import { hasNoBake, isUnfinished } from './history.ts';
-import { endTime, endWait, type ProgressContext, targetName, unapplied, withProgress } from './progress.ts';
+import { endedEntry, type ProgressContext, targetName, unapplied, withProgress } from './progress.ts';
 
 export interface BakeConfig {
   /** Milliseconds. */
@@ -89,22 +89,22 @@ export function bakeStep(head: HistoryEntry, context: BakeContext): BakeStep {
   const started = parseTime(head.bakeStartTime);
   const missing = unapplied(head, bound, rollout);
   if (!config.kuberikCompat && hasNoBake(head, rollout)) {
-    return missing.length > 0 ? { head, events: [] } : appliedStep(head, bound, now);
+    return missing.length > 0 ? { head, events: [] } : appliedStep(head, context);
   }
-  if (context.isTagMoved && !config.kuberikCompat) return failedStep(head, tagMovedMessage(head.version.tag), [], now);
+  if (context.isTagMoved && !config.kuberikCompat) return failedStep(head, tagMovedMessage(head.version.tag), [], context);
 
   const deadline = started === undefined ? failsAt(head, config, recovery) : undefined;
   const mayStart = started === undefined && missing.length === 0 && notReady(healthChecks, head, home).length === 0;
   // This sync may be late, after an outage of the hooks: a version that is applied and healthy has not failed.
   if (deadline !== undefined && now > deadline && (config.kuberikCompat || !mayStart)) {
-    return failedStep(head, timeoutMessage(missing), notReady(healthChecks, head, home), now);
+    return failedStep(head, timeoutMessage(missing), notReady(healthChecks, head, home), context);
   }
   // Health from before the apply is the old version's, unless the check can distinguish versions.
   const isApplied = started !== undefined || missing.length === 0;
   const watched = isApplied ? healthChecks : healthChecks.filter(checksRevision);
   const errors = failuresOf(watched, head);
   if (!recovery && errors.length > 0) {
-    return failedStep(head, started === undefined ? ERROR_AFTER_DEPLOYMENT : ERROR_AFTER_BAKE_STARTED, errors, now);
+    return failedStep(head, started === undefined ? ERROR_AFTER_DEPLOYMENT : ERROR_AFTER_BAKE_STARTED, errors, context);
   }
   if (started !== undefined) return continueBake(head, context);
   if (mayStart) return startBake(head, context);
@@ -112,9 +112,9 @@ export function bakeStep(head: HistoryEntry, context: BakeContext): BakeStep {
 }
 
 /** The end of a deployment that does not bake. Ready reports it as deployed already, except after a retry. */
-function appliedStep(head: HistoryEntry, bound: readonly FluxBinding[], now: EpochMs): BakeStep {
+function appliedStep(head: HistoryEntry, { bound, rollout, now }: BakeContext): BakeStep {
   const message = bound.length > 0 ? APPLIED : NOTHING_BOUND;
-  const done = { ...head, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: formatTime(now) };
+  const done = endedEntry(head, 'Succeeded', message, rollout, now);
   return {
     head: done,
     ...(head.lastRetryTimestamp && { ready: trueCondition(READY, 'RolloutSucceeded', message) }),
@@ -182,10 +182,8 @@ function startBake(head: HistoryEntry, context: BakeContext): BakeStep {
 }
 
 /** The next step of a bake that has started: it continues, waits for health after bakeTime, or ends. */
-function continueBake(
-  head: HistoryEntry,
-  { config, healthChecks, bound, rollout, recovery, now }: BakeContext,
-): BakeStep {
+function continueBake(head: HistoryEntry, context: BakeContext): BakeStep {
+  const { config, healthChecks, bound, rollout, recovery, now } = context;
   const { bakeTime, kuberikCompat } = config;
   const end = bakeEnd(head, config) ?? now;
   if (now < end) return { head, events: [], requeueAt: end };
@@ -194,14 +192,13 @@ function continueBake(
   if (missing.length + waits.length > 0) {
     const deadline = failsAt(head, config, recovery);
     if (deadline !== undefined && now > deadline)
-      return failedStep(head, missing.length > 0 ? bakeTimeoutNotApplied(missing) : BAKE_TIMEOUT, waits, now);
+      return failedStep(head, missing.length > 0 ? bakeTimeoutNotApplied(missing) : BAKE_TIMEOUT, waits, context);
     return { head, events: [], ...(deadline !== undefined && { requeueAt: deadline + 1 }) };
   }
   const until = bakeUntil(head, config, healthChecks);
   if (until !== undefined && now < until) return { head, events: [], requeueAt: until };
   const message = bakeTime === undefined ? BAKE_COMPLETED : passedMessage(failuresOf(healthChecks, head));
-  const ended = endWait(head, rollout, now);
-  const done = { ...ended, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: endTime(head, now) };
+  const done = endedEntry(head, 'Succeeded', message, rollout, now);
   return {
     head: done,
     ready: trueCondition(READY, 'BakeTimePassed', message),
@@ -236,15 +233,14 @@ function bakeTimeoutNotApplied(missing: readonly FluxBinding[]): string {
   return `Deploy timeout reached after the bake time (not applied to ${missing.map(targetName).join(', ')}).`;
 }
 
-function failedStep(head: HistoryEntry, message: string, checks: FailedCheck[], now: EpochMs): BakeStep {
-  const { waitingSince, ...rest } = head;
-  const failed = {
-    ...rest,
-    bakeStatus: 'Failed',
-    bakeStatusMessage: message,
-    bakeEndTime: endTime(head, now),
-    ...(checks.length > 0 && { failedHealthChecks: checks }),
-  };
+function failedStep(
+  head: HistoryEntry,
+  message: string,
+  checks: FailedCheck[],
+  { rollout, now }: BakeContext,
+): BakeStep {
+  const ended = endedEntry(head, 'Failed', message, rollout, now);
+  const failed = { ...ended, ...(checks.length > 0 && { failedHealthChecks: checks }) };
   return {
     head: failed,
     ready: falseCondition(READY, 'BakeTimeFailed', message),

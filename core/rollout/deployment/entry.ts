@@ -23,7 +23,7 @@ import {
   WAITING_TO_BE_APPLIED,
 } from './deploymentMessages.ts';
 import { bakes, hasNoBake, isUnfinished } from './history.ts';
-import { endTime, endWait } from './progress.ts';
+import { endedEntry } from './progress.ts';
 
 type BakeState = Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>;
 
@@ -57,7 +57,8 @@ export function withHead(
   if (previous && isUnfinished(previous)) {
     const unwatched = hasNoBake(previous, rollout);
     const why = unwatched ? replacedMessage(tag) : BAKE_CANCELLED;
-    stays[0] = cancelledEntry(endWait(stays[0]!, rollout, now), tag, why, now);
+    const ended = endedEntry(stays[0]!, 'Cancelled', why, rollout, now);
+    stays[0] = { ...ended, message: `Deployment cancelled due to new deployment of version ${tag}` };
     const message = `Bake time cancelled due to new deployment of version ${tag}`;
     if (!unwatched) events.push(deploymentEvent(previous, 'Normal', 'BakeTimeCancelled', message));
   }
@@ -81,16 +82,6 @@ function withoutKnownHealth({ knownHealth, ...entry }: HistoryEntry): HistoryEnt
 
 export function triggeredBy(user: string | undefined): NonNullable<HistoryEntry['triggeredBy']> {
   return user ? { kind: 'User', name: user } : { kind: 'System', name: 'rollout-controller' };
-}
-
-function cancelledEntry(head: HistoryEntry, by: string, why: string, now: EpochMs): HistoryEntry {
-  return {
-    ...head,
-    bakeStatus: 'Cancelled',
-    bakeStatusMessage: why,
-    bakeEndTime: endTime(head, now),
-    message: `Deployment cancelled due to new deployment of version ${by}`,
-  };
 }
 
 // Recovery mode: a deployment made during trouble is not failed by that trouble.

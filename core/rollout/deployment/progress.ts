@@ -123,12 +123,19 @@ function startWait(head: HistoryEntry, rollout: Rollout, now: EpochMs): HistoryE
   return { ...waiting, bakeStatusMessage: hasNoBake(head, rollout) ? HELD_BY_GATE_WITHOUT_BAKE : HELD_BY_GATE };
 }
 
-/** The end of a deployment. The start of a bake is rounded up: its end must not come before. */
-export function endTime({ bakeStartTime }: HistoryEntry, now: EpochMs): string {
-  return formatTime(Math.max(now, parseTime(bakeStartTime) ?? now));
+/** The deployment after its end. The start of a bake is rounded up: its end must not come before. */
+export function endedEntry(
+  head: HistoryEntry,
+  bakeStatus: 'Succeeded' | 'Failed' | 'Cancelled',
+  bakeStatusMessage: string,
+  rollout: Rollout,
+  now: EpochMs,
+): HistoryEntry {
+  const bakeEndTime = formatTime(Math.max(now, parseTime(head.bakeStartTime) ?? now));
+  return { ...endWait(head, rollout, now), bakeStatus, bakeStatusMessage, bakeEndTime };
 }
 
-export function endWait(head: HistoryEntry, rollout: Rollout, now: EpochMs): HistoryEntry {
+function endWait(head: HistoryEntry, rollout: Rollout, now: EpochMs): HistoryEntry {
   if (head.waitingSince === undefined) return head;
   const { waitingSince, ...rest } = head;
   const waited = Math.max(0, Math.floor((now - (parseTime(waitingSince) ?? now)) / 1000));
