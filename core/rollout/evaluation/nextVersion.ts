@@ -60,7 +60,7 @@ interface Versions extends Omit<NextReleases, 'isNewer'> {
 /** The version that comes next, and what may block it. */
 export interface NextVersion extends Versions {
   choice: Choice;
-  /** The chosen version, or else the newest release that isn't old enough yet: `status.pendingVersion`. */
+  /** The chosen version; of automation also the newest release that isn't old enough yet: `status.pendingVersion`. */
   pendingVersion: string | undefined;
   /** The Unhealthy HealthChecks that block automatic deployments. */
   unhealthyChecks: HealthCheck[];
@@ -88,7 +88,7 @@ export function nextVersion(context: RolloutContext): NextVersion {
   return {
     ...versions,
     choice,
-    pendingVersion: version ?? versions.young[0]?.tag,
+    pendingVersion: isAutomatic(choice) ? (version ?? versions.young[0]?.tag) : version,
     unhealthyChecks: checksForNext(context).filter(isUnhealthy),
     versionGates,
     requiredApprovals: needsNoApprovals ? [] : versions.approvals,
