@@ -148,8 +148,8 @@ function availableReleases(
 }
 
 /**
- * The releases in the status. Once the ImagePolicy selects from another image, only those that were deployed, because
- * another repository may lack the others, and without their digests, which there may differ.
+ * The releases in the status. Once the ImagePolicy selects from another image, only the tags of those that were
+ * deployed: another repository may lack the others, and may have other images under these tags.
  */
 function knownReleases(
   { image, availableReleases = [], history = [] }: RolloutStatus,
@@ -158,7 +158,7 @@ function knownReleases(
   const present = imageNameOf(policy);
   if (image === undefined || present === undefined || image === present) return availableReleases;
   const deployed = new Set(history.map(({ version }) => version.tag));
-  return availableReleases.filter(({ tag }) => deployed.has(tag)).map(({ digest, ...release }) => release);
+  return availableReleases.flatMap(({ tag }) => (deployed.has(tag) ? [{ tag }] : []));
 }
 
 /** The release with its latest digest. A tag that was moved to another image is a new release, without metadata. */
