@@ -120,6 +120,14 @@ function pinCondition({ rollout }: Observed, { candidates }: Evaluation, request
   return trueCondition(PINNED, 'WantedVersion', parts.join('; '));
 }
 
+/** Reason of Progressing while problems of the spec stop the deployment. */
+const WAITING_FOR_FIX = 'WaitingForFix';
+
+/** Whether the newest deployment waits until a problem of the spec is fixed: it neither succeeds nor fails. */
+export function awaitsFix({ status }: Pick<Rollout, 'status'>): boolean {
+  return findCondition(status?.conditions, PROGRESSING)?.reason === WAITING_FOR_FIX;
+}
+
 /**
  * Progressing: what an unfinished deployment waits for, and since when; undefined if the newest deployment is over.
  * The message has stored times only: the same state gives the same message. The reason of a bake is Baking until its
@@ -129,6 +137,11 @@ function progressCondition({ observed, config, state, now }: RolloutContext): Ne
   const { rollout, bindings, healthChecks } = observed;
   const [head] = state.history;
   if (!head || !isUnfinished(head)) return undefined;
+  const { tag } = head.version;
+  if (config.problems.length > 0) {
+    const text = `Version ${tag} waits for a fix of the problem in condition Ready: until then it neither succeeds nor fails`;
+    return trueCondition(PROGRESSING, WAITING_FOR_FIX, text);
+  }
   const isRecovery = isInRecovery(state.conditions);
   const isBaking = head.bakeStartTime !== undefined;
   const missing = unapplied(head, bindings, rollout);
@@ -137,7 +150,7 @@ function progressCondition({ observed, config, state, now }: RolloutContext): Ne
     const last = bakeUntil(head, config, healthChecks);
     const until = last === undefined ? '' : ` until ${formatTime(last)}`;
     const watches = watchesText(observed, isRecovery);
-    return trueCondition(PROGRESSING, 'Baking', `Version ${head.version.tag} is baking${until}${watches}`);
+    return trueCondition(PROGRESSING, 'Baking', `Version ${tag} is baking${until}${watches}`);
   }
   const isMissing = missing.length > 0;
   const objects = namesOrCount(missing.map(targetName), 'objects');
@@ -155,7 +168,7 @@ function progressCondition({ observed, config, state, now }: RolloutContext): Ne
   const isPlanned = end !== undefined && now < end;
   const reason = isPlanned ? 'Baking' : isMissing ? 'WaitingForApply' : 'WaitingForHealth';
   const text = isBaking ? `is baking ${atLeast}until ${inBake}` : beforeBake;
-  return trueCondition(PROGRESSING, reason, `Version ${head.version.tag} ${text}${held}${limit}`);
+  return trueCondition(PROGRESSING, reason, `Version ${tag} ${text}${held}${limit}`);
 }
 
 /** The text about the HealthChecks of a bake that waits only for time. */

@@ -20,6 +20,7 @@ import { isInRecovery } from '../../../core/rollout/deployment/entry.ts';
 import { isUnhealthy, sortedChecks } from '../../../core/rollout/deployment/healthChecks.ts';
 import { hasNoBake, isUnfinished } from '../../../core/rollout/deployment/history.ts';
 import { targetName, unapplied } from '../../../core/rollout/deployment/progress.ts';
+import { awaitsFix } from '../../../core/rollout/rolloutConditions.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import {
@@ -176,7 +177,7 @@ export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[], relat
   const isRecovery = isInRecovery(rollout.status?.conditions);
   const endOf = () =>
     started === undefined ? failsAt(head, times, isRecovery) : bakeUntil(head, times, watchedChecks(rollout, related));
-  const end = isUnfinished(head) ? endOf() : undefined;
+  const end = isUnfinished(head) && !awaitsFix(rollout) ? endOf() : undefined;
   const until = end === undefined ? undefined : formatTime(end);
   const waiting = unapplied(head, bound, rollout);
   const isWithoutBake = hasNoBake(head, rollout);

@@ -22,6 +22,7 @@ import {
 } from '../../../core/rollout/deployment/history.ts';
 import { requesterOf, requestsOf } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { upstreamRefs } from '../../../core/rollout/upstream/dependencies.ts';
+import { awaitsFix } from '../../../core/rollout/rolloutConditions.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { isRequest } from '../../actions/writes/plannedWrite.ts';
@@ -247,8 +248,8 @@ function nextOf(
   version: string | undefined,
 ): Next | undefined {
   const [head] = rollout.status?.history ?? [];
-  if (head && isUnfinished(head) && (version === undefined || !hasNoBake(head, rollout)))
-    return nextOfHeld(head, closed) ?? nextOfDeployment(head, rollout, steps);
+  const isAwaited = head && isUnfinished(head) && (version === undefined || !hasNoBake(head, rollout));
+  if (isAwaited && !awaitsFix(rollout)) return nextOfHeld(head, closed) ?? nextOfDeployment(head, rollout, steps);
   if (version !== undefined) return nextOfVersion(rollout, steps, version);
   if (!hasFailed(rollout)) return undefined;
   const missing = storedBlockers(rollout, undefined).find(({ reason }) => reason === IMAGE_POLICY_NOT_FOUND);
