@@ -21,8 +21,8 @@ import {
   succeededDeployments,
 } from '../../../core/rollout/deployment/history.ts';
 import { requesterOf, requestsOf } from '../../../core/rollout/evaluation/rolloutRequests.ts';
-import { upstreamRefs } from '../../../core/rollout/upstream/dependencies.ts';
 import { awaitsFix } from '../../../core/rollout/rolloutConditions.ts';
+import { upstreamRefs } from '../../../core/rollout/upstream/dependencies.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { isRequest } from '../../actions/writes/plannedWrite.ts';

@@ -91,7 +91,8 @@ export function bakeStep(head: HistoryEntry, context: BakeContext): BakeStep {
   if (!config.kuberikCompat && hasNoBake(head, rollout)) {
     return missing.length > 0 ? { head, events: [] } : appliedStep(head, context);
   }
-  if (context.isTagMoved && !config.kuberikCompat) return failedStep(head, tagMovedMessage(head.version.tag), [], context);
+  if (context.isTagMoved && !config.kuberikCompat)
+    return failedStep(head, tagMovedMessage(head.version.tag), [], context);
 
   const deadline = started === undefined ? failsAt(head, config, recovery) : undefined;
   const mayStart = started === undefined && missing.length === 0 && notReady(healthChecks, head, home).length === 0;
