@@ -51,12 +51,6 @@ interface Decoration {
   requeueAt?: EpochMs;
 }
 
-/**
- * The delay from a Gate's change to the condition in the object's status. A freeze suspends before it reports: each
- * written status costs two writes of Metacontroller, which delay the next suspension.
- */
-const CONDITION_DELAY_MS = 5000;
-
 /** The interval for the report on a held object: changes of Gates trigger only the decorator `hold`. */
 const HELD_REQUEUE_MS = 60_000;
 
@@ -89,16 +83,16 @@ export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
   const wait = currentWait(object, nextStatus);
   const status = state === undefined && fits ? withGateCondition(object, gates, now, wait) : undefined;
   const changes = gates.all.map(({ key, isOpen }) => statusChangedAt(reportInputs.gates.get(key), isOpen, now));
-  const conditionAt = Math.max(0, ...changes) + CONDITION_DELAY_MS;
+  const statusDue = status && reportDue(changes, now);
   const isPending = (awaitedApply(object) && !mayRequest) || !fits || isUnseen;
   const isHeld = object.metadata.annotations?.[SUSPENDED] !== undefined;
   return {
     binding: next?.binding,
     ...(Object.keys(annotations).length > 0 && { annotations }),
-    ...(status && conditionAt <= now && { status }),
+    ...(statusDue === undefined && status && { status }),
     requeueAt: earliestTime([
       next?.requeueAt,
-      status && conditionAt,
+      statusDue,
       resumedAloneAt(wait),
       isPending ? now + PENDING_REQUEUE_MS : undefined,
       isHeld ? now + HELD_REQUEUE_MS : undefined,
@@ -132,7 +126,7 @@ export function nextBinding(
   const isOnlyReport = before !== undefined && sameJson(others, wanted.spec) && !sameJson(before, report);
   // A bypass is reported at once: until then the FluxBinding shows that Gates hold the deployment.
   const mayWait = isOnlyReport && sameJson(before.bypassing, report.bypassing);
-  const due = mayWait ? reportDue(report, inputs, now) : undefined;
+  const due = mayWait ? reportDue(changesOf(report, inputs, now), now) : undefined;
   return {
     binding: { ...wanted, spec: { ...wanted.spec!, report: due === undefined ? report : before! } },
     status: statusWithoutSource(wanted, stored?.status, report, now),
@@ -169,18 +163,24 @@ function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Repo
   return fields.every(({ rollout }) => rollouts.has(rollout)) && refs.every((ref) => gates.has(refKey(ref)));
 }
 
+/** The times of the deployments and of the changes of Gates in the report. */
+function changesOf(report: Report, { rollouts, gates }: ReportInputs, now: EpochMs): EpochMs[] {
+  const deployed = [...rollouts.values()].map(({ status }) => parseTime(status?.history?.[0]?.timestamp) ?? 0);
+  const changed = gatesOfReport(report).map((gate) => statusChangedAt(gates.get(refKey(gate)), gate.opened, now));
+  return [...deployed, ...changed];
+}
+
 /**
- * The delay from a deployment or a change of a Gate to its report, because each write of a FluxBinding is a sync of
- * everything related (ADR 2). In that time Flux applies most deployments, which are then reported with their proof, and
- * a freeze suspends a thousand objects.
+ * The delay from a deployment or a change of a Gate to its reports, in the FluxBinding and in the object's status. Each
+ * write of a FluxBinding is a sync of everything related (ADR 2), and each written status costs two writes of
+ * Metacontroller. In that time Flux applies most deployments, which are then reported with their proof, and a freeze
+ * suspends a thousand objects.
  */
 const REPORT_DELAY_MS = 15_000;
 
-/** The time at which a changed report is due; undefined if it is due now. */
-function reportDue(report: Report, { rollouts, gates }: ReportInputs, now: EpochMs): EpochMs | undefined {
-  const deployed = [...rollouts.values()].map(({ status }) => parseTime(status?.history?.[0]?.timestamp) ?? 0);
-  const changed = gatesOfReport(report).map((gate) => statusChangedAt(gates.get(refKey(gate)), gate.opened, now));
-  const last = Math.max(0, ...deployed, ...changed);
+/** The time at which these changes are reported; undefined if that is now. */
+function reportDue(changes: readonly EpochMs[], now: EpochMs): EpochMs | undefined {
+  const last = Math.max(0, ...changes);
   return last <= now && now < last + REPORT_DELAY_MS ? last + REPORT_DELAY_MS : undefined;
 }
 

@@ -142,8 +142,7 @@ function hasHiddenDetails({ ref, closedBy, missingApprovals }: GateResult, names
 
 /**
  * The time at which the Gate last opened or closed, by its own status: `now` if the status doesn't show that yet, 0
- * without the condition. Reports are delayed by a few seconds from this time, so that objects are suspended and resumed
- * first.
+ * without the condition. Reports are delayed from this time, so that objects are suspended and resumed first.
  * @param opened whether the Gate is open now
  */
 export function statusChangedAt(gate: Gate | undefined, opened: boolean, now: EpochMs): EpochMs {

@@ -151,8 +151,8 @@ describe('a FluxBinding with the decorator’s report', () => {
 
 describe('the condition of a held object', () => {
   it.each([
-    { closedAt: '2026-03-04T09:59:58Z', isWritten: false, again: 3.5 },
-    { closedAt: '2026-03-04T09:59:55Z', isWritten: true, again: 1 },
+    { closedAt: '2026-03-04T09:59:58Z', isWritten: false, again: 13.5 },
+    { closedAt: '2026-03-04T09:59:45Z', isWritten: true, again: 1 },
   ])(
     'is not updated in the first seconds, in which all objects are suspended: closed at $closedAt, updated: $isWritten',
     async (row) => {
