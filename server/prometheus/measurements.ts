@@ -101,7 +101,9 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
 
   return {
     async measure(wanted) {
-      const key = wanted.check.uid;
+      const { namespace, name, uid } = wanted.check;
+      // A forged request with another check's uid must neither delay nor answer that check's queries.
+      const key = JSON.stringify([namespace, name, uid]);
       const entry = entries.get(key) ?? { requestedAt: Number.NEGATIVE_INFINITY, isQueued: false };
       entries.set(key, entry);
       const known = answerTo(wanted, entry);

@@ -37,9 +37,9 @@ function measurementsOn(objects: KubeObject<any, any>[], timeoutMs = 2000) {
   let now = 1_000_000;
   const cluster = fakeCluster(() => [SHOP, ...objects]);
   const measurements = createMeasurements({ cluster, now: () => now, readingOf, limit: 101, timeoutMs });
-  const take = (wanted: Partial<MeasurementQuery> & { uid?: string; namespace?: string } = {}) => {
-    const { uid = 'u1', namespace = 'shop', ...rest } = wanted;
-    const check = { namespace, name: uid, uid };
+  const take = (wanted: Partial<MeasurementQuery> & { uid?: string; namespace?: string; name?: string } = {}) => {
+    const { uid = 'u1', namespace = 'shop', name = uid, ...rest } = wanted;
+    const check = { namespace, name, uid };
     return measurements.measure({ check, provider: 'prometheus', query: 'up', since: 0, ...rest });
   };
   return {
@@ -117,6 +117,18 @@ describe('a query', () => {
     expect(await on.take({ query: 'other' })).toBeUndefined();
     on.pass(10);
     expect(await on.take({ since: at + 1 })).toEqual({ at: at + 10_000, reading: { values: [3] } });
+  });
+
+  it('of a forged request with the uid of another check does not count', async () => {
+    const server = await startLocalServer(answering('3'));
+    const on = measurementsOn([
+      provider(`http://${server.host}`, { namespaceSelector: { matchLabels: { team: 'a' } } }),
+      namespaceOf('evil'),
+    ]);
+    expect((await on.take({ namespace: 'evil', name: 'u1' }))?.reading).toHaveProperty('problem');
+    expect((await on.take({ name: 'forged' }))?.reading).toEqual({ values: [3] });
+    expect((await on.take())?.reading).toEqual({ values: [3] });
+    expect(server.requests).toHaveLength(2);
   });
 
   it('from before the clock was set back does not count, and does not delay the next one', async () => {
