@@ -59,7 +59,7 @@ export async function evaluateKustomization(
   if ('problem' in ref) return { health: 'Unhealthy', message: ref.problem };
   const { namespace: home = '' } = healthCheck.metadata;
   const read = await orError(readKustomization(cluster, ref));
-  if ('error' in read) return { health: 'Unknown', message: `Kustomization could not be read: ${read.error}` };
+  if ('error' in read) return unevaluated('Kustomization', read.error);
   const { kustomization, source } = read;
   if (ref.namespace !== home && !settings.watchWithoutConsent && !(await consents(ref, kustomization, home, call))) {
     const message = `Kustomization '${ref.namespace}/${ref.name}' does not exist, or this namespace isn't allowed to watch it: ${howToAllow(home)}`;
@@ -101,6 +101,11 @@ export async function evaluateKustomization(
   });
   const objects = await withPods([...applied, ...released.flat()], (each) => readers.get(each) ?? reader, context);
   return verdictWith(objects, own, context);
+}
+
+/** The verdict without having read whether the Kustomization exists. */
+function unevaluated(what: string, error: string): Verdict {
+  return { health: 'Unknown', message: `${what} could not be read: ${error}`, mayBeAbsent: true };
 }
 
 async function consents(

@@ -30,8 +30,11 @@ export type Verdict = {
    * the deployment: a Git sync may create a HealthCheck before its Kustomization.
    */
   | { health: 'Unhealthy'; message: string; failedAt?: EpochMs; absent?: true }
-  /** An input couldn't be read. That is no failure: the health stays as it was. */
-  | { health: 'Unknown'; message: string }
+  /**
+   * An input couldn't be read. That is no failure: the health stays as it was.
+   * `mayBeAbsent`: not even the Kustomization of the check was read.
+   */
+  | { health: 'Unknown'; message: string; mayBeAbsent?: true }
 );
 
 /** The CRD's limit. Messages of other objects may have any length, and this one is copied into Rollouts. */
@@ -59,7 +62,7 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
   const changeTime = status === before?.status ? lastChangeTime : changedAfter(lastChangeTime, now, 0);
   return {
     status,
-    message: messageOf(verdict, status),
+    message: messageOf(before, verdict, status),
     lastErrorTime: errorTime,
     ...(status !== 'Healthy' && wasHealthy && { lastHealthyTime: wasHealthy }),
     ...(status !== 'Healthy' && healthySince && { healthySince }),
@@ -127,9 +130,9 @@ export function seenHealthy(before: HealthStatus | undefined, unseen: number, no
   return Math.max(until - unseen, since - 1000);
 }
 
-/** Whether only the absence of the Kustomization was reported since the last reset. */
+/** Whether no report since the last reset shows that the Kustomization existed. */
 function wasAlwaysAbsent(before: HealthStatus | undefined): boolean {
-  if (before?.status === undefined || isReset(before)) return true;
+  if (before?.status === undefined || wasNotReadSinceReset(before)) return true;
   return before.status === 'Unhealthy' && before.lastErrorTime === undefined;
 }
 
@@ -139,10 +142,16 @@ function healthAfter(before: string | undefined, verdict: Verdict): string {
   return verdict.health;
 }
 
-function messageOf(verdict: Verdict, status: string): string {
-  const isOld = verdict.health === 'Unknown' && status !== 'Pending';
-  const message = isOld ? `Still ${status}: not everything could be read. ${verdict.message}` : verdict.message;
-  return boundedText({ text: message, commands: verdict.commands }, MAX_MESSAGE_CHARACTERS).toWellFormed();
+function messageOf(before: HealthStatus | undefined, verdict: Verdict, status: string): string {
+  const text = `${whyUnchanged(before, verdict, status)}${verdict.message}`;
+  return boundedText({ text, commands: verdict.commands }, MAX_MESSAGE_CHARACTERS).toWellFormed();
+}
+
+/** The beginning of the message if the check could not be read, and therefore stays as it was. */
+function whyUnchanged(before: HealthStatus | undefined, verdict: Verdict, status: string): string {
+  if (verdict.health !== 'Unknown') return '';
+  if (status !== 'Pending') return `Still ${status}: not everything could be read. `;
+  return verdict.mayBeAbsent && before && wasNotReadSinceReset(before) ? `${RESET_MESSAGE}. ` : '';
 }
 
 function errorTimeAfter(before: HealthStatus | undefined, failedAt: EpochMs | undefined, now: EpochMs): string {
@@ -193,12 +202,12 @@ const EXPLAINED_AFTER_MS = 600_000;
  * because each write of a HealthCheck triggers a sync of its Rollouts, and Flux applies most deployments sooner.
  */
 export function explainsAt(before: HealthStatus, now: EpochMs): EpochMs | undefined {
-  if (!isReset(before)) return undefined;
+  if (!wasNotReadSinceReset(before) || before.message !== RESET_MESSAGE) return undefined;
   const at = (parseTime(before.lastChangeTime) ?? Number.NEGATIVE_INFINITY) + EXPLAINED_AFTER_MS;
   return at > now && at < now + EXPLAINED_AFTER_MS + CLOCK_DIFFERENCE_MS ? at : undefined;
 }
 
-/** Whether nothing was evaluated since the reset: a reset status has no other sign than its message. */
-function isReset({ status, message }: HealthStatus): boolean {
-  return status === 'Pending' && message === RESET_MESSAGE;
+/** Whether no evaluation since the reset has read the Kustomization: that status has no other sign than its message. */
+function wasNotReadSinceReset({ status, message }: HealthStatus): boolean {
+  return status === 'Pending' && message?.startsWith(RESET_MESSAGE) === true;
 }

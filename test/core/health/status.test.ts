@@ -21,6 +21,7 @@ const unhealthy = (failedAt?: string): Verdict => ({
 const ABSENT: Verdict = { health: 'Unhealthy', message: 'gone', absent: true };
 const HEALTHY: Verdict = { health: 'Healthy', message: 'good' };
 const UNKNOWN: Verdict = { health: 'Unknown', message: 'no answer' };
+const UNREAD: Verdict = { ...UNKNOWN, mayBeAbsent: true };
 
 /** A status with the times of its last change, last error and last Healthy. */
 const is = (status: string, message?: string, ...[changed, error, healthy]: (string | undefined)[]): HealthStatus => ({
@@ -38,6 +39,7 @@ const NOON = '12:00:00';
 const TEN = '10:00:00';
 const ELEVEN = '11:00:00';
 const RESET = resetStatus(undefined, ms(ELEVEN));
+const RESET_UNREAD = is('Pending', `${RESET.message}. no answer`, ELEVEN);
 const NEW_RESET = resetStatus(undefined, ms('11:59:00'));
 const WAITING: Verdict = { health: 'Pending', message: 'behind', waitsForEvent: true };
 const FAILED = is('Unhealthy', undefined, ELEVEN, ELEVEN);
@@ -65,6 +67,10 @@ describe('the status after a result', () => {
     ['what was never there has not failed', undefined, ABSENT, gone(NOON)],
     ['and still has not', gone(ELEVEN), ABSENT, gone(ELEVEN)],
     ['nor has what is not there yet when the version is deployed', RESET, ABSENT, gone(NOON)],
+    ['an unread Kustomization may be absent', RESET, UNREAD, RESET_UNREAD],
+    ['and has not failed if it is', RESET_UNREAD, ABSENT, gone(NOON)],
+    ['a Kustomization with an unread object is not absent', RESET_UNREAD, UNKNOWN, is('Pending', 'no answer', ELEVEN)],
+    ['nor is one that was read before', waiting(TEN), UNREAD, is('Pending', 'no answer', TEN)],
     ['what was there and is gone has failed', waiting(ELEVEN), ABSENT, gone(NOON, NOON)],
     ['a failure from the future counts as one of now', undefined, unhealthy('15:00:00'), bad(NOON, NOON)],
     [
