@@ -61,7 +61,10 @@ export async function evaluateKustomization(
   const read = await orError(readKustomization(cluster, ref));
   if ('error' in read) return unevaluated('Kustomization', read.error);
   const { kustomization, source } = read;
-  if (ref.namespace !== home && !settings.watchWithoutConsent && !(await consents(ref, kustomization, home, call))) {
+  const needsConsent = ref.namespace !== home && !settings.watchWithoutConsent;
+  const consent = needsConsent ? await orError(consents(ref, kustomization, home, call)) : true;
+  if (typeof consent === 'object') return unevaluated(`Namespace ${ref.namespace}`, consent.error);
+  if (!consent) {
     const message = `Kustomization '${ref.namespace}/${ref.name}' does not exist, or this namespace isn't allowed to watch it: ${howToAllow(home)}`;
     return { health: 'Unhealthy', message, absent: true };
   }

@@ -173,6 +173,12 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
     expect(reader.reads.filter((request) => request.includes('deployments'))).toEqual([]);
   });
 
+  it('a Kustomization of another namespace whose consent cannot be read', async () => {
+    const object = healthCheck({ annotations: { 'healthcheck.kuberik.com/kustomization': 'flux-system/x' } });
+    const { status } = await settle(object, cluster([], { namespaces: 'timeout' }));
+    expect(status).toMatchObject({ status: 'Pending', message: 'Namespace flux-system could not be read: timeout' });
+  });
+
   describe('an inventory is read as far as the account may reach that applies the Kustomization', () => {
     const foreign = {
       inventory: { entries: [...INVENTORY.inventory.entries, { id: 'victim_secretive_apps_Deployment', v: 'v1' }] },
