@@ -83,7 +83,7 @@ export function ownHealth(observed: ObservedKustomization, context: HealthContex
     health: 'Pending',
     message,
     isAttempting,
-    isRepeat: isAttempting && revision.waiting === undefined,
+    isRepeat: isAttempting && revision.waiting === undefined && !failedAttempt,
     isSteady: !isEmpty && failedAttempt?.reason !== 'HealthCheckFailed',
     waitsForEvent: !failedAttempt && !waitsForTime && (isEmpty || isAwaitingFlux),
   });
