@@ -138,7 +138,8 @@ function wasAlwaysAbsent(before: HealthStatus | undefined): boolean {
 
 function healthAfter(before: string | undefined, verdict: Verdict): string {
   if (verdict.health === 'Unknown') return before === 'Healthy' || before === 'Unhealthy' ? before : 'Pending';
-  if (verdict.health === 'Pending' && verdict.isAttempting && before === 'Unhealthy') return before;
+  const isFluxAtIt = verdict.health === 'Pending' && (verdict.isAttempting || verdict.isRepeat);
+  if (isFluxAtIt && before === 'Unhealthy') return before;
   return verdict.health;
 }
 
