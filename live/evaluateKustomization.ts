@@ -86,6 +86,7 @@ export async function evaluateKustomization(
     ignoresMissing: settings.kuberikCompat ?? false,
   };
   const own = ownHealth(observed, context);
+  if ('health' in own) return own;
   const readerFor = (applier: AnyObject): Reader => {
     return { cluster, access, account: applyingAccount(applier, settings.defaultServiceAccount) };
   };

@@ -32,12 +32,13 @@ import type { HealthContext } from './objects/healthContext.ts';
 import { evaluatedHere, type Inventory, type InventoryResource, parseInventory } from './objects/inventory.ts';
 import { healthLine, listLines, type ObjectHealth } from './objects/resources.ts';
 
+/** The health of a Kustomization that its objects decide too. */
 interface OwnHealth {
   /** `<kind> <namespace>/<name>`. */
   name: string;
   /** The verdict if all objects are healthy. */
   verdict: Verdict;
-  /** The objects to read: none if the Kustomization alone decides. */
+  /** The objects to read: none if they are in another cluster. */
   inventory: Inventory;
   /** Failures of objects before this instant are an older revision's. */
   failuresCountFrom: EpochMs;
@@ -51,22 +52,21 @@ interface OwnHealth {
 
 const NO_OBJECTS: Inventory = { resources: [], errors: [] };
 
-/** The health of the Kustomization itself, before any of its objects is read. */
-export function ownHealth(observed: ObservedKustomization, context: HealthContext): OwnHealth {
+/** The health of the Kustomization itself, before any of its objects is read; a verdict if no object can change it. */
+export function ownHealth(observed: ObservedKustomization, context: HealthContext): OwnHealth | Verdict {
   const { kustomization } = observed;
-  const name = `Kustomization ${refKey(identityOf(kustomization))}`;
   const revision = observedRevision(observed, context);
   const ready = readyOf(kustomization);
   const own = kstatusOf(kustomization, context.now);
   const { failedAttempt } = revision;
   if (failedAttempt?.reason === BUILD_FAILED)
-    return unhealthyAlone(name, `${failedAttempt.reason}: ${failedAttempt.message}`, failedAttempt.at);
+    return unhealthyAlone(`${failedAttempt.reason}: ${failedAttempt.message}`, failedAttempt.at);
   const stalled = stalledOf(kustomization);
   if (stalled) {
     const more = ready?.message ? `: ${ready.message}` : '';
     const failedAt = parseTime(stalled.lastTransitionTime);
     const counted = countedFailure(failedAt, kustomization, context.cutoff, context.now);
-    return unhealthyAlone(name, `${stalled.message}${more}`, counted);
+    return unhealthyAlone(`${stalled.message}${more}`, counted);
   }
 
   const isElsewhere = kustomization.spec?.kubeConfig !== undefined;
@@ -95,7 +95,7 @@ export function ownHealth(observed: ObservedKustomization, context: HealthContex
     return { health: 'Healthy', message: `Kustomization ${whose}` };
   };
   return {
-    name,
+    name: `Kustomization ${refKey(identityOf(kustomization))}`,
     verdict: verdict(),
     inventory: evaluatedHere(kustomization, inventory),
     failuresCountFrom,
@@ -111,9 +111,8 @@ function withReason({ waiting, hasBegun }: Revision, ready: LooseCondition | und
   return `${waiting} (${ready.reason}: ${ready.message})`;
 }
 
-function unhealthyAlone(name: string, why: string, failedAt: EpochMs | undefined): OwnHealth {
-  const verdict: Verdict = { health: 'Unhealthy', message: `Kustomization unhealthy: ${why}`, failedAt };
-  return { name, verdict, inventory: NO_OBJECTS, failuresCountFrom: 0, applied: undefined };
+function unhealthyAlone(why: string, failedAt: EpochMs | undefined): Verdict {
+  return { health: 'Unhealthy', message: `Kustomization unhealthy: ${why}`, failedAt };
 }
 
 /** The verdict from the Kustomization itself and its objects. */
@@ -144,7 +143,7 @@ export function verdictWith(objects: readonly ObjectHealth[], own: OwnHealth, co
   // Flux waits for workloads until its timeout. Here those that are scaled or moved may take longer.
   if (mayPass && at !== undefined && reason === 'HealthCheckFailed' && areWorkloadsPending(counted))
     return { ...verdict, firstFailures: new Map([...firstFailures, [name, at]]) };
-  return { ...unhealthyAlone(name, `${reason}: ${message}`, at).verdict, firstFailures };
+  return { ...unhealthyAlone(`${reason}: ${message}`, at), firstFailures };
 }
 
 /** Whether nothing but workloads that run Pods keeps the objects from being healthy. */

@@ -66,7 +66,6 @@ const ROWS: [string, Row][] = [
   ['it does so at once', { kustomization: NOT_APPLIED, first: '11:54:30', health: 'Pending', next: '11:54:30' }],
   ['the clock was set back', { kustomization: NOT_APPLIED, first: '13:00:00', health: 'Unhealthy', next: '13:00:00' }],
   ['without a grace period', { kustomization: NOT_APPLIED, gracePeriod: 0, health: 'Unhealthy', next: '11:55:00' }],
-  ['a build fails', { kustomization: failing('BuildFailed'), health: 'Unhealthy' }],
   [
     'in the bake an apply fails',
     { kustomization: NO_LONGER_APPLIED, healthyUntil, health: 'Pending', next: '11:55:00' },
@@ -223,6 +222,10 @@ it('is in the status until Flux has applied the Kustomization, also while it can
   const pending = (firstFailures: FirstFailures): Verdict => ({ health: 'Pending', message: '', firstFailures });
   expect(next(pending(failures('11:55:00', undefined)))).toEqual(failed);
   expect(next({ health: 'Unknown', message: 'unread' }, failed)).toEqual(failed);
+  const ofPart = [{ object: 'Kustomization demo/part', first: at('11:50:00') }];
+  const notBuilt = verdictOf({ kustomization: failing('BuildFailed'), health: 'Unhealthy' });
+  expect(notBuilt.health).toBe('Unhealthy');
+  expect(next(notBuilt, ofPart), 'its objects are not read').toEqual(ofPart);
   expect(next(pending(new Map()), failed)).toBeUndefined();
   expect(firstFailuresOf({ failedAttempts: failed })).toEqual(failures('11:55:00', undefined));
   const ofOlderServer = [{ first: at('11:55:00') }] as unknown as typeof failed;

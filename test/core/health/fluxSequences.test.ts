@@ -141,6 +141,7 @@ function evaluate(
   });
   const kustomization = (source ? object : APPLIER) as Kustomization;
   const own = ownHealth({ kustomization, source, rollouts: [] }, context);
+  if ('health' in own) return statusAfter(before, own, now);
   const { apiVersion, kind } = object;
   const seen = source ? good : { apiVersion, kind, namespace: 'demo', name: 'web', object };
   const observed = own.inventory.resources.length > 0 ? [seen] : [];

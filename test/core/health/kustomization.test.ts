@@ -139,7 +139,7 @@ describe('spec.kubeConfig: another cluster', () => {
 
   it('is decided by Ready alone: local objects of the same names are others', () => {
     const { own, result } = elsewhere({}, [failedAt('11:58:00')]);
-    expect(own.inventory.resources).toEqual([]);
+    expect(own?.inventory.resources).toEqual([]);
     expect(result).toMatchObject({
       health: 'Healthy',
       message: 'Kustomization is ready in the cluster of its kubeConfig',

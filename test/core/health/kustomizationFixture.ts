@@ -174,6 +174,7 @@ export function evaluated({
     ignoresMissing: kuberikCompat ?? false,
   });
   const own = ownHealth(read, context);
+  if ('health' in own) return { own: undefined, result: own };
   const seen = own.inventory.resources.length > 0 ? observed : [];
   const objects = objectHealths(seen, { applied: own.applied, related: from ? [from] : [] }, context);
   return { own, result: verdictWith(objects, own, context) };

@@ -80,7 +80,8 @@ describe('whatever an object holds', () => {
           const source = objectOf('OCIRepository', { metadata, status: ofSource as never });
           const evaluate = (now: number) => {
             const context = healthContext({ now, cutoff: NOW - 60_000, gracePeriod: 0 });
-            return verdictWith([], ownHealth({ kustomization, source, rollouts: [] }, context), context);
+            const own = ownHealth({ kustomization, source, rollouts: [] }, context);
+            return 'health' in own ? own : verdictWith([], own, context);
           };
           const once = statusAfter(before, evaluate(NOW), NOW);
           expect(statusAfter(once, evaluate(NOW + 30_000), NOW + 30_000)).toEqual(once);
