@@ -23,8 +23,7 @@ const AT_ONCE_OF_NAMESPACE = 2;
 /** The shortest time between two queries of one check, even if its status or query changes. */
 const QUERY_INTERVAL_MS = 9000;
 const TIMEOUT_MS = 5000;
-/** The longest time that a sync waits for a query: other syncs of its controller wait too. */
-const MAX_WAIT_MS = 500;
+const WAIT_MS = 500;
 
 interface MeasurementOptions {
   cluster: ClusterReader;
@@ -33,7 +32,10 @@ interface MeasurementOptions {
   readingOf(body: unknown): Reading;
   /** Series that a query requests. */
   limit: number;
+  /** The longest time of a query. */
   timeoutMs?: number;
+  /** The longest time that a sync waits for a query: other syncs of its controller wait too. */
+  waitMs?: number;
 }
 
 interface Entry {
@@ -53,7 +55,7 @@ interface IdleMeasurements extends Measurements {
 }
 
 export function createMeasurements(options: MeasurementOptions): IdleMeasurements {
-  const { cluster, now, readingOf, limit, timeoutMs = TIMEOUT_MS } = options;
+  const { cluster, now, readingOf, limit, timeoutMs = TIMEOUT_MS, waitMs = WAIT_MS } = options;
   const entries = new Lru<Entry>(MAX_CHECKS);
 
   const queue = createQueue<{ wanted: MeasurementQuery; entry: Entry }>({
@@ -112,7 +114,7 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
       if (known || entry.isQueued || isTooSoon) return known;
       entry.isQueued = true;
       entry.isQueued = queue.push({ wanted, entry });
-      if (entry.underWay) await Promise.race([entry.underWay, wait(MAX_WAIT_MS)]);
+      if (entry.underWay) await Promise.race([entry.underWay, wait(waitMs, undefined, { ref: false })]);
       return answerTo(wanted, entry);
     },
     idle: () => queue.idle(),

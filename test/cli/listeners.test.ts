@@ -25,7 +25,7 @@ beforeEach(() => {
 
 async function clientOf(answer: Answer) {
   const { kubeconfig } = await apiServer(answer);
-  const client = createClient(selectCluster({ kubeconfig }, {}), { timeoutMs: 5000, userAgent: 'test' });
+  const client = createClient(selectCluster({ kubeconfig }, {}), { timeoutMs: 60_000, userAgent: 'test' });
   onTestFinished(() => client.close());
   return client;
 }

@@ -34,7 +34,7 @@ beforeAll(async () => {
     ['install', '--offline', '--no-audit', '--no-fund', '--cache', cache, join(folder, packed)],
     join(folder, 'installed'),
   );
-}, 120_000);
+});
 
 const run = (node: string, name: string, args: string[], env: Record<string, string> = {}) =>
   spawnSync(node, [join(bin, name), ...args], {

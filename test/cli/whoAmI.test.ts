@@ -14,7 +14,7 @@ it.each([
     if (code !== 201) return status(response, code, 'Nothing', 'no');
     json(response, { status: { userInfo: { username: 'alice@example.com' } } }, code);
   });
-  const client = createClient(selectCluster({ kubeconfig }, {}), { timeoutMs: 5000, userAgent: 'test' });
+  const client = createClient(selectCluster({ kubeconfig }, {}), { timeoutMs: 60_000, userAgent: 'test' });
   expect(await whoAmI(client)).toBe(user);
   expect(asked[0]).toMatch(/^POST \/apis\/authentication\.k8s\.io\/v1\/selfsubjectreviews/);
 });

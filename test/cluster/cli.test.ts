@@ -45,7 +45,7 @@ function wordsOf(line: string, { shop, flux }: Stage, { options = [] }: CommandD
   return [...words, ...(/ -n /.test(text) ? [] : ['-n', shop]), ...(asks ? ['--yes'] : [])];
 }
 
-it.concurrent.for(SHOWN)('$name does what its first example shows', { timeout: 120_000 }, async (entry, { expect }) => {
+it.concurrent.for(SHOWN)('$name does what its first example shows', async (entry, { expect }) => {
   const { name } = entry;
   const definition = await entry.load();
   const [what, line] = definition.examples[0]!;

@@ -28,7 +28,7 @@ async function pageOfClusters(servers: Record<string, string>) {
   const kubeconfig = kubeconfigWith(servers);
   const clusters = Object.keys(servers).map((context) => {
     const selected = selectCluster({ kubeconfig, context }, {});
-    const client = createClient(selected, { timeoutMs: 5000, userAgent: 'test' });
+    const client = createClient(selected, { timeoutMs: 60_000, userAgent: 'test' });
     const { server, user, namespace: fallback } = selected;
     return { client, hello: { context, server, user }, fallback, now: () => Date.now() };
   });

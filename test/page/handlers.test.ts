@@ -18,7 +18,7 @@ async function deskOf(object: object, refusal?: string) {
     });
   });
   const selected = selectCluster({ kubeconfig: server.kubeconfig }, {});
-  const client = createClient(selected, { timeoutMs: 5000, userAgent: 'test' });
+  const client = createClient(selected, { timeoutMs: 60_000, userAgent: 'test' });
   const handlers = createHandlers(client, {} as Views, () => Date.parse('2026-11-22T08:00:00Z'));
   const writes = () => server.asked.filter((line) => !line.startsWith('GET ')).length;
   return { ...handlers, writes };
@@ -88,7 +88,7 @@ describe('the preview of a freeze', () => {
 
   const previewWith = async (stored: Stored[], options: Parameters<typeof objectServer>[1] = {}) => {
     const { kubeconfig } = await objectServer(stored, { may: () => false, ...options });
-    const client = createClient(selectCluster({ kubeconfig }, {}), { timeoutMs: 5000, userAgent: 'test' });
+    const client = createClient(selectCluster({ kubeconfig }, {}), { timeoutMs: 60_000, userAgent: 'test' });
     return createHandlers(client, {} as Views, () => NOW).preview(freeze);
   };
   const preview = (...stored: Stored[]) => previewWith(stored);

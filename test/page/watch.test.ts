@@ -19,7 +19,7 @@ async function changesFrom(answer: Turn, last: string | ((text: string) => boole
     return void answer(response, url, request);
   });
   const selected = selectCluster({ kubeconfig: server.kubeconfig }, {});
-  const client = createClient(selected, { timeoutMs: 5000, userAgent: 'test' });
+  const client = createClient(selected, { timeoutMs: 60_000, userAgent: 'test' });
   const ended = new AbortController();
   const seen: string[] = [];
   const tell = (text: string) => {
@@ -129,7 +129,7 @@ describe('a Gate of a namespace that the page does not read', () => {
       json(response, list(isListed ? [waits] : []));
     });
     const selected = selectCluster({ kubeconfig: server.kubeconfig }, {});
-    const client = createClient(selected, { timeoutMs: 5000, userAgent: 'test' });
+    const client = createClient(selected, { timeoutMs: 60_000, userAgent: 'test' });
     const hello = { context: 'c', server: '' };
     const { namespace, namespaces } = of;
     const pages = createPages([{ client, hello, namespace, fallback: 'shop', now: () => NOW }]);

@@ -1,7 +1,8 @@
 /** The server's log: its lines, and changes of its level at run time. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { objectOf } from '../support/objects.ts';
 import { ask, createServerSetup, REVIEW } from './program.ts';
 
@@ -17,14 +18,11 @@ const lines = (): Line[] =>
     .filter(Boolean)
     .map((line) => JSON.parse(line));
 const soon = (matches: (line: Line) => boolean, what: string) =>
-  vi.waitFor(
-    () => {
-      const found = lines().filter(matches);
-      expect(found, what).not.toEqual([]);
-      return found;
-    },
-    { timeout: 30_000 },
-  );
+  eventually(() => {
+    const found = lines().filter(matches);
+    expect(found, what).not.toEqual([]);
+    return found;
+  });
 
 const review = (name: string, spec: object, more: object = {}) => {
   const { request, ...rest } = JSON.parse(REVIEW);
@@ -107,7 +105,7 @@ describe('the level', () => {
 
     writeFileSync(levelFile, 'debug\n');
     // The receiver's thread follows the change.
-    await vi.waitFor(() => expect(lines().filter(({ what }) => what === 'log level')).toHaveLength(2), 30_000);
+    await eventually(() => expect(lines().filter(({ what }) => what === 'log level')).toHaveLength(2));
     await sync('at-debug');
     const [line] = await soon(({ name, level }) => name === 'at-debug' && level === 'debug', 'the sync');
     expect(line).toMatchObject({ hook: 'gate', changes: ['status'], msg: 'sync: changes' });
@@ -121,9 +119,8 @@ describe('the level', () => {
     expect(lines().filter(debug).length).toBeGreaterThan(before);
 
     rmSync(levelFile);
-    await vi.waitFor(
-      () => expect(lines().filter(({ what, level }) => what === 'log level' && level === 'info')).toHaveLength(4),
-      30_000,
+    await eventually(() =>
+      expect(lines().filter(({ what, level }) => what === 'log level' && level === 'info')).toHaveLength(4),
     );
     await sync('again-info');
     await admit(review('last', INVALID));

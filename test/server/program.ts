@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { type Agent, type RequestOptions, request } from 'node:https';
 import { join } from 'node:path';
-import { vi } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { requestOf } from '../../dev/fakes/requests.ts';
 import { createAuthority } from '../../dev/local/controlPlane/certificates.ts';
@@ -41,8 +40,6 @@ export const answersNothing: RequestListener = (_request, response) => void resp
 
 /** Await it at the top of the file: it ends after the file's last test. `apiServer` answers the programs' requests. */
 export async function createServerSetup(apiServer = answersNothing): Promise<ServerSetup> {
-  // The tests start processes, possibly on a busy machine. Not at the import: files with longer limits import `ask`.
-  vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
   const dir = temporaryFolder('rollout-hooks-');
   const authority = await createAuthority(Date.now());
   const { certificate, key } = await authority.issue('rollout-hooks');

@@ -12,7 +12,7 @@ const pauseFor = (waitMs: number) => Math.min(Math.max(waitMs / 10, 20), 250);
 export async function waitFor<T>(
   probe: () => Promise<T> | T,
   what: string,
-  timeoutMs = 30_000,
+  timeoutMs = 60_000,
 ): Promise<Exclude<T, undefined | null | false | 0 | ''>> {
   const start = performance.now();
   let last: unknown;

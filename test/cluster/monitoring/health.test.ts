@@ -62,7 +62,7 @@ describe.runIf(hasPrometheus)(withPrometheus('a HealthCheck of class prometheus'
     expect(failedHealthChecks).toEqual([
       { name: 'app', namespace: scenario.ns, message: '9 is outside the range (at most 5)' },
     ]);
-  }, 90_000);
+  });
 
   it.each([
     ['another class', { class: 'kustomization' }, 'prometheus needs class: prometheus'],

@@ -106,7 +106,7 @@ describe('for every gate', () => {
       }),
       { numRuns: 60 },
     );
-  }, 20_000);
+  });
 
   it('an opening for one version closes nothing, and passes nothing beyond its version', () => {
     fc.assert(

@@ -57,7 +57,7 @@ describe('a tag', () => {
 });
 
 // The first one on a machine builds kustomize.
-describe('a bundle', { timeout: 300_000 }, () => {
+describe('a bundle', () => {
   const IMAGE = `registry.example:5000/team/rollout-hooks@sha256:${'0123456789abcdef'.repeat(4)}`;
   const overlays = readdirSync(join(REPOSITORY, 'manifests/overlays')).map((name) => `manifests/overlays/${name}`);
 

@@ -8,7 +8,7 @@ import { timeline } from '../../../dev/sim/timeline.ts';
 const STEPS = 15;
 const SEEDS = 4;
 
-describe('the simulation', { timeout: 240_000 }, () => {
+describe('the simulation', () => {
   let last: Awaited<ReturnType<typeof play>>;
 
   it(`finds nothing in ${SEEDS} seeds`, async () => {

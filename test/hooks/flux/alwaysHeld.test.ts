@@ -21,7 +21,7 @@ const METACONTROLLER = { username: 'system:serviceaccount:metacontroller:metacon
 const freeze = gate('ops/freeze', { selects: { namespaceSelector: {} } });
 const home = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: { team: 'shop' } } };
 /** HELD_RUNS=10000 runs for a night. */
-const PATIENCE_MS = 30_000 + RUNS * 200;
+const PATIENCE_MS = 300_000 + RUNS * 200;
 const spec = fc.record(
   {
     suspend: fc.boolean(),

@@ -45,7 +45,7 @@ it('the same version of an object is kept once for a cluster, shared by its read
     connect: ({ user }) =>
       clusters.current().map((each) => ({
         ...each,
-        client: createClient(each, { timeoutMs: 5000, userAgent: 'test', as: user }),
+        client: createClient(each, { timeoutMs: 60_000, userAgent: 'test', as: user }),
       })),
   });
   onTestFinished(() => {
@@ -92,7 +92,7 @@ describe('the rights to read', () => {
         {
           name: 'own',
           share: createSharedObjects(),
-          client: createClient(selected, { timeoutMs: 5000, userAgent: 'test', as }),
+          client: createClient(selected, { timeoutMs: 60_000, userAgent: 'test', as }),
         },
       ],
     });

@@ -25,7 +25,7 @@ async function changes(lists: (object | 'fails')[], watches: Watch[], most: numb
     return turn(watches)(response, url.searchParams.get('resourceVersion'));
   });
   const selected = selectCluster({ kubeconfig: server.kubeconfig }, {});
-  const client = createClient(selected, { timeoutMs: 5000, userAgent: 'test' });
+  const client = createClient(selected, { timeoutMs: 60_000, userAgent: 'test' });
   const ended = new AbortController();
   const seen: string[] = [];
   for await (const change of follow<Rollout>(client, FROM, ended.signal, silenceMs)) {
@@ -110,7 +110,7 @@ describe('follow', () => {
   it.each([401, 403, 404])('ends with %s: waiting does not mend that', async (code) => {
     const server = await apiServer((_, response) => status(response, code, 'Reason', 'no'));
     const selected = selectCluster({ kubeconfig: server.kubeconfig }, {});
-    const client = createClient(selected, { timeoutMs: 5000, userAgent: 'test' });
+    const client = createClient(selected, { timeoutMs: 60_000, userAgent: 'test' });
     const first = follow(client, FROM, new AbortController().signal).next();
     await expect(first).rejects.toMatchObject({ code });
     client.close();

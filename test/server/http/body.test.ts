@@ -2,15 +2,13 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Route, UnreadBody } from '../../../api/ports.ts';
 import { createApp } from '../../../server/http/app.ts';
 import { SERVER_LIMITS } from '../../../server/http/serverLimits.ts';
 import { createLog } from '../../../server/log.ts';
 import { createMetrics } from '../../../server/servedMetrics.ts';
-
-// Megabytes, possibly on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
+import { eventually } from '../../support/eventually.ts';
 
 const open: { server?: Server; sockets: Socket[] } = { sockets: [] };
 afterEach(() => {
@@ -19,8 +17,11 @@ afterEach(() => {
   open.server?.close();
 });
 
+/** Longer than a busy machine takes. */
+const LONG_MS = 60_000;
+
 /** A server whose one route answers when the test lets it. */
-async function serve(more: Partial<Route> = {}, completeMs?: number, answerMs?: number) {
+async function serve(more: Partial<Route> = {}, completeMs = LONG_MS, answerMs = LONG_MS) {
   const waiting: (() => void)[] = [];
   const route: Route = {
     ...more,
@@ -36,8 +37,8 @@ async function serve(more: Partial<Route> = {}, completeMs?: number, answerMs?: 
     log,
     metrics,
     notReady: () => undefined,
-    ...(completeMs && { completeMs }),
-    ...(answerMs && { answerMs }),
+    completeMs,
+    answerMs,
   });
   return { ...(await listenWith(app)), waiting, metrics, warnings };
 }
@@ -83,12 +84,9 @@ async function textOf({ socket, answered }: ReturnType<typeof raw>): Promise<str
 
 const head = (...lines: string[]) => ['POST /slow HTTP/1.1', 'Host: x', ...lines, '', ''].join('\r\n');
 const small = `${head('Content-Length: 2')}{}`;
-const untilSeen = async (seen: () => boolean) => {
-  while (!seen()) await new Promise(setImmediate);
-};
 
 const connectionsAre = (count: number) =>
-  vi.waitFor(async () => {
+  eventually(async () => {
     const now = await new Promise((resolve) => open.server!.getConnections((_error, number) => resolve(number)));
     expect(now).toBe(count);
   });
@@ -106,7 +104,7 @@ describe('a body', () => {
     const { answered, socket } = raw(port, head(`Content-Length: ${SERVER_LIMITS.bodyBytes + 1}`), beginning);
     await answered;
     socket.destroy();
-    await vi.waitFor(() => expect(warnings).toEqual([{ route: '/slow', kind: 'Kind', name: 'web', status: 413 }]));
+    await eventually(() => expect(warnings).toEqual([{ route: '/slow', kind: 'Kind', name: 'web', status: 413 }]));
   });
 
   it('without a length is counted as it arrives', async () => {
@@ -131,7 +129,7 @@ describe('a body', () => {
   it('gets 429 before it is read if too many requests are running', async () => {
     const { port, waiting } = await serve();
     const busy = Array.from({ length: SERVER_LIMITS.requestsAtOnce }, () => raw(port, small));
-    await untilSeen(() => waiting.length === busy.length);
+    await eventually(() => expect(waiting.length).toBe(busy.length));
     // None of its body has come.
     expect(await raw(port, head('Content-Length: 5000000')).answered).toContain('429');
     for (const answer of waiting) answer();
@@ -142,7 +140,7 @@ describe('a body', () => {
     const answerUnread = async ({ why, beginning }: UnreadBody) => ({ why, beginning: await beginning });
     const { port, waiting } = await serve({ answerUnread });
     const busy = Array.from({ length: SERVER_LIMITS.requestsAtOnce }, () => raw(port, small));
-    await untilSeen(() => waiting.length === busy.length);
+    await eventually(() => expect(waiting.length).toBe(busy.length));
     const text = await textOf(raw(port, head('Content-Length: 9'), '{"uid":1}'));
     expect(text).toContain('200');
     expect(text).toContain('"why":"busy","beginning":"{\\"uid\\":1}"');
@@ -157,11 +155,11 @@ describe('a body', () => {
     expect(await Promise.race(many)).toContain('429');
     expect(waiting.length).toBe(answeredOfNamespace);
     const other = of('other');
-    await untilSeen(() => waiting.length === answeredOfNamespace + 1);
+    await eventually(() => expect(waiting.length).toBe(answeredOfNamespace + 1));
     waiting.pop()!();
     expect(await other.answered).toContain('200');
     for (let i = 1; i < many.length; i++) {
-      await untilSeen(() => waiting.length > 0);
+      await eventually(() => expect(waiting.length).toBeGreaterThan(0));
       waiting.shift()!();
     }
     expect((await Promise.all(many)).filter((line) => line.includes('200')).length).toBe(many.length - 1);
@@ -171,7 +169,7 @@ describe('a body', () => {
     const { answeredOfNamespace } = SERVER_LIMITS;
     const { port, waiting } = await serve({ namespaceOf: () => 'many' });
     const many = Array.from({ length: answeredOfNamespace }, () => raw(port, small));
-    await untilSeen(() => waiting.length === answeredOfNamespace);
+    await eventually(() => expect(waiting.length).toBe(answeredOfNamespace));
     const { socket } = raw(port, small);
     await connectionsAre(many.length + 1);
     socket.destroy();
@@ -180,7 +178,7 @@ describe('a body', () => {
     await connectionsAre(many.length + 1);
     for (const answer of waiting.splice(0)) answer();
     for (const { answered } of many) expect(await answered).toContain('200');
-    await untilSeen(() => waiting.length > 0);
+    await eventually(() => expect(waiting.length).toBeGreaterThan(0));
     waiting.pop()!();
     expect(await next.answered).toContain('200');
     expect(waiting).toEqual([]);
@@ -192,17 +190,17 @@ describe('a body', () => {
     const large = `{${' '.repeat(size - 2)}}`;
     const fit = Math.floor(SERVER_LIMITS.bodyBytesAtOnce / size);
     const held = Array.from({ length: fit }, () => raw(port, head(`Content-Length: ${size}`), large));
-    await untilSeen(() => waiting.length === fit);
+    await eventually(() => expect(waiting.length).toBe(fit));
     expect(await raw(port, head(`Content-Length: ${size}`), large).answered).toContain('429');
     // Large bodies don't block a small one.
     const other = raw(port, small);
-    await untilSeen(() => waiting.length > fit);
+    await eventually(() => expect(waiting.length).toBeGreaterThan(fit));
     waiting.pop()!();
     expect(await other.answered).toContain('200');
     for (const answer of waiting) answer();
     for (const { answered } of held) expect(await answered).toContain('200');
     const later = raw(port, head(`Content-Length: ${size}`), large);
-    await untilSeen(() => waiting.length > fit);
+    await eventually(() => expect(waiting.length).toBeGreaterThan(fit));
     waiting.at(-1)!();
     expect(await later.answered).toContain('200');
   });
@@ -217,13 +215,13 @@ describe('a body', () => {
     const { port, waiting, metrics } = await serve();
     const many = `[${'{},'.repeat(600_000)}0]`;
     const first = send(port, many);
-    await untilSeen(() => waiting.length === 1);
+    await eventually(() => expect(waiting.length).toBe(1));
     expect(await send(port, many).answered).toContain('429');
     expect(await metrics.text()).toContain('outcome="busy"} 1');
     waiting.pop()!();
     expect(await first.answered).toContain('200');
     const next = send(port, many);
-    await untilSeen(() => waiting.length === 1);
+    await eventually(() => expect(waiting.length).toBe(1));
     waiting.pop()!();
     expect(await next.answered).toContain('200');
   });
@@ -231,7 +229,7 @@ describe('a body', () => {
   it('with lists and maps in its texts alone is accepted', async () => {
     const { port, waiting } = await serve();
     const { answered } = send(port, JSON.stringify(['[]{},:"\\\\'.repeat(500_000)]));
-    await untilSeen(() => waiting.length === 1);
+    await eventually(() => expect(waiting.length).toBe(1));
     waiting[0]!();
     expect(await answered).toContain('200');
   });
@@ -247,7 +245,7 @@ describe('a body', () => {
     const fit = Math.floor(SERVER_LIMITS.bodyBytesAtOnce / SERVER_LIMITS.bodyBytes);
     const large = (length: number) => [head(`Content-Length: ${length}`), `{"uid":1${' '.repeat(length - 9)}}`];
     for (let i = 0; i < fit; i++) raw(port, ...large(SERVER_LIMITS.bodyBytes));
-    await untilSeen(() => waiting.length === fit);
+    await eventually(() => expect(waiting.length).toBe(fit));
     const text = await textOf(raw(port, ...large(size)));
     expect(text).toContain('200');
     expect(text).toContain('"beginning":"{\\"uid\\":1"');
@@ -278,7 +276,7 @@ describe('a body', () => {
   it('that arrives slowly leaves less time for its answer', async () => {
     const { port, waiting, received } = await serve({ answerUnread: () => ({}), failsOpen: true }, undefined, 50);
     const slow = raw(port, head('Content-Length: 9'), '{"uid":');
-    await untilSeen(() => received() > 0);
+    await eventually(() => expect(received()).toBeGreaterThan(0));
     // Denied after the same time, so the slow one has none left.
     expect(await raw(port, small).answered).toContain('200');
     slow.socket.write('1}');
@@ -302,7 +300,7 @@ describe('a body', () => {
   it('that has no answer in time gets the late one if that is no permission', async () => {
     const { port, waiting } = await serve({ answerUnread: () => ({}) }, undefined, 1);
     const answered = textOf(raw(port, small));
-    await untilSeen(() => waiting.length === 1);
+    await eventually(() => expect(waiting.length).toBe(1));
     // Ends after a timer of the same length that began before.
     await new Promise((ended) => setTimeout(ended, 1));
     waiting[0]!();
@@ -315,10 +313,10 @@ describe('a body', () => {
     const unfinished = [head(`Content-Length: ${size}`), Buffer.alloc(size - 1, ' ')];
     const fit = Math.floor(SERVER_LIMITS.bodyBytesAtOnce / size);
     const slow = Array.from({ length: fit }, () => rawFrom('127.0.0.2', port, ...unfinished));
-    await untilSeen(() => received() >= fit * size);
+    await eventually(() => expect(received()).toBeGreaterThanOrEqual(fit * size));
     const { answered } = raw(port, head(`Content-Length: ${size}`), `{${' '.repeat(size - 2)}}`);
     expect(await Promise.race(slow.map((each) => each.answered))).toContain('429');
-    await untilSeen(() => waiting.length === 1);
+    await eventually(() => expect(waiting.length).toBe(1));
     waiting[0]!();
     expect(await answered).toContain('200');
   });
@@ -332,7 +330,7 @@ describe('a body', () => {
       await new Promise<void>((closed) => socket.once('close', () => closed()).destroy());
     }
     const { answered } = raw(port, small);
-    await untilSeen(() => waiting.length === 1);
+    await eventually(() => expect(waiting.length).toBe(1));
     waiting[0]!();
     expect(await answered).toContain('200');
   });
@@ -340,7 +338,12 @@ describe('a body', () => {
 
 /** A server whose one route gives this answer. */
 function serveAnswer(answer: Route['answer']) {
-  const common = { log: createLog('silent'), metrics: createMetrics(), notReady: () => undefined };
+  const common = {
+    log: createLog('silent'),
+    metrics: createMetrics(),
+    notReady: () => undefined,
+    completeMs: LONG_MS,
+  };
   return listenWith(createApp({ ...common, routes: [{ path: '/slow', answer }] }));
 }
 
@@ -358,7 +361,7 @@ it('answers begin one in each turn of the event loop: other lanes and ports are 
   });
   const beginning = head('Content-Length: 2');
   const requests = Array.from({ length: 20 }, () => raw(port, beginning));
-  await untilSeen(() => received() === requests.length * beginning.length);
+  await eventually(() => expect(received()).toBe(requests.length * beginning.length));
   // All bodies arrive together.
   for (const { socket } of requests) socket.write('{}');
   await Promise.all(requests.map(({ answered }) => answered));
@@ -378,7 +381,7 @@ it('a small body does not wait for the large ones that arrived before it', async
   const beginning = beginningOf(JSON.stringify({ size: 'small' }));
   const others = Array.from({ length: 20 }, () => raw(port, large));
   const { socket, answered } = raw(port, beginning);
-  await untilSeen(() => received() === others.length * large.length + beginning.length);
+  await eventually(() => expect(received()).toBe(others.length * large.length + beginning.length));
   for (const other of others) other.socket.write('}');
   await Promise.all([answered, ...others.map((other) => other.answered)]);
   expect(begun.indexOf('small')).toBeLessThan(10);

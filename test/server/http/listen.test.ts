@@ -5,14 +5,11 @@ import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { type Listener, listenHttp, listenHttps, type TlsListenOptions } from '../../../server/http/listen.ts';
 import { SERVER_LIMITS } from '../../../server/http/serverLimits.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
-
-// On a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
 
 const dir = temporaryFolder('listen-');
 const files = { cert: join(dir, 'tls.crt'), key: join(dir, 'tls.key') };

@@ -8,7 +8,6 @@ import { batchedMetrics, startReceiver } from '../../../server/http/receiverThre
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
-vi.setConfig({ testTimeout: 30_000 });
 const dir = temporaryFolder('receiver-thread-');
 
 /** A thread that counts its starts, and does `then`. */

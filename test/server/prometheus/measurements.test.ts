@@ -10,6 +10,7 @@ import { readingOf } from '../../../core/health/prometheus/reading.ts';
 import { fakeCluster } from '../../../dev/fakes/ports.ts';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { createMeasurements } from '../../../server/prometheus/measurements.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startLocalServer } from '../../support/localServer.ts';
 import { namespaceOf, objectOf } from '../../support/objects.ts';
 
@@ -33,10 +34,13 @@ const provider = (address: string, spec: object = {}) =>
     spec: { address, namespaceSelector: {}, ...spec },
   }) as KubeObject<any, any>;
 
-function measurementsOn(objects: KubeObject<any, any>[], timeoutMs = 2000) {
+/** Limits that a busy machine doesn't reach. */
+const PATIENT = { timeoutMs: 30_000, waitMs: 30_000 };
+
+function measurementsOn(objects: KubeObject<any, any>[], limits: Partial<typeof PATIENT> = {}) {
   let now = 1_000_000;
   const cluster = fakeCluster(() => [SHOP, ...objects]);
-  const measurements = createMeasurements({ cluster, now: () => now, readingOf, limit: 101, timeoutMs });
+  const measurements = createMeasurements({ cluster, now: () => now, readingOf, limit: 101, ...PATIENT, ...limits });
   const take = (wanted: Partial<MeasurementQuery> & { uid?: string; namespace?: string; name?: string } = {}) => {
     const { uid = 'u1', namespace = 'shop', name = uid, ...rest } = wanted;
     const check = { namespace, name, uid };
@@ -69,7 +73,7 @@ describe('a query', () => {
     expect([method, url.pathname]).toEqual(['GET', '/prom/api/v1/query']);
     expect(Object.fromEntries(url.searchParams)).toEqual({
       query: 'vector(3) > "ä&b"',
-      timeout: '2000ms',
+      timeout: '30000ms',
       limit: '101',
     });
   });
@@ -79,7 +83,7 @@ describe('a query', () => {
     const server = await startLocalServer((_, response) => {
       finish = () => void response.end(answer('3'));
     });
-    const on = measurementsOn([provider(`http://${server.host}`)]);
+    const on = measurementsOn([provider(`http://${server.host}`)], { waitMs: 50 });
     expect(await on.take()).toBeUndefined();
     expect(await on.take()).toBeUndefined();
     finish();
@@ -144,10 +148,10 @@ describe('a query', () => {
     const hanging = await startLocalServer(() => {});
     const server = await startLocalServer(answering('3'));
     const other = { ...provider(`http://${server.host}`), metadata: { name: 'other' } };
-    const on = measurementsOn([provider(`http://${hanging.host}`), other, namespaceOf('api')]);
+    const on = measurementsOn([provider(`http://${hanging.host}`), other, namespaceOf('api')], { waitMs: 50 });
     const all = Array.from({ length: 600 }, (_, i) => on.take({ uid: `h${i}` }));
     const quick = { uid: 'quick', namespace: 'api', provider: 'other' };
-    expect((await on.take(quick))?.reading).toEqual({ values: [3] });
+    await eventually(async () => expect((await on.take(quick))?.reading).toEqual({ values: [3] }));
     expect(hanging.requests).toHaveLength(2);
     await Promise.all(all);
   });
@@ -243,7 +247,7 @@ describe('credentials', () => {
 });
 
 describe('a failure', () => {
-  const rows: [string, Handler, string][] = [
+  const rows: [string, Handler, string, timeoutMs?: number][] = [
     [
       'a redirect, which is not followed',
       (_, r) => void r.writeHead(302, { location: '/elsewhere' }).end(),
@@ -255,13 +259,13 @@ describe('a failure', () => {
     ['an error', (_, r) => void r.writeHead(500).end('secret'), 'does not answer the query (status 500)'],
     ['no JSON', (_, r) => void r.end('secret'), 'other than JSON'],
     ['a page that never ends', (_, r) => void endless(r), 'more than 1048576 bytes'],
-    ['no answer', () => {}, 'did not answer in time'],
-    ['half an answer', (_, r) => void r.write('{"secret"'), 'did not answer in time'],
+    ['no answer', () => {}, 'did not answer in time', 300],
+    ['half an answer', (_, r) => void r.write('{"secret"'), 'did not answer in time', 300],
     ['a connection that breaks', (q) => void q.socket.destroy(), 'cannot be reached ('],
   ];
-  it.each(rows)('%s', async (_, handle, text) => {
+  it.each(rows)('%s', async (_, handle, text, timeoutMs) => {
     const server = await startLocalServer(handle);
-    const reading = await measurementsOn([provider(`http://${server.host}`)], 300).reading();
+    const reading = await measurementsOn([provider(`http://${server.host}`)], timeoutMs ? { timeoutMs } : {}).reading();
     expect(reading).toEqual({ problem: expect.stringMatching(/^MetricProvider 'prometheus' /) });
     expect(reading).toEqual({ problem: expect.stringContaining(text) });
     expect(JSON.stringify(reading)).not.toContain('secret"');

@@ -54,7 +54,7 @@ function reader({ objects, served, reads }: RegistryObjects): ClusterReader {
 
 type Rest = Partial<Pick<ReleaseLookup, 'digest' | 'namespace' | 'isUrgent'>>;
 
-export function cacheOn(of: RegistryObjects, timeoutMs = 2000) {
+export function cacheOn(of: RegistryObjects, timeoutMs = 30_000) {
   let now = 0;
   const warnings: string[] = [];
   const drops: string[] = [];

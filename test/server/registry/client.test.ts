@@ -16,7 +16,7 @@ function fetchFrom({ host }: LocalServer, rest: Partial<ManifestRequest> = {}) {
     reference: '1.1.0',
     insecure: true,
     sockets: registrySockets({ allowLocal: true }),
-    timeoutMs: 2000,
+    timeoutMs: 30_000,
     ...rest,
   });
 }

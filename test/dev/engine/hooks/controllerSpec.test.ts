@@ -11,7 +11,7 @@ const decorator = { resources: [parent], hooks: { sync: hook } };
 const object = (spec: object) => ({ apiVersion: 'x/v1', kind: 'X', metadata: {}, spec }) as KubeObject;
 
 // The first one on a machine builds kustomize.
-it('every controller that we ship is supported', { timeout: 300_000 }, async () => {
+it('every controller that we ship is supported', async () => {
   const components = ['authenticated-hooks', 'health-jobs', 'release-config-map', 'release-copies', 'write-back'];
   const { controllers } = await renderInstallation(components);
   expect(controllers.length).toBeGreaterThan(0);

@@ -16,7 +16,7 @@ const childrenOf = (controllers: AnyObject[]) =>
   );
 
 // The first one on a machine builds kustomize.
-describe('renderInstallation', { timeout: 300_000 }, () => {
+describe('renderInstallation', () => {
   it('puts every object of the manifests into one part', async () => {
     const folders = ['app', 'controllers', 'crds', 'metacontroller/bundled', 'policies', 'rbac', 'webhooks'];
     const written = folders.flatMap((folder) => readManifests(join(REPOSITORY, 'manifests', folder)));

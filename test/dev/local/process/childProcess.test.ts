@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { supervisorLock } from '../../../../dev/local/process/childProcess.ts';
 import { holderOf, takeLock } from '../../../../dev/local/process/lock.ts';
 import { REPOSITORY } from '../../../../dev/repository.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { temporaryFolder } from '../../../support/temporaryFolder.ts';
 
 const run = (script: string) => {
@@ -35,7 +36,7 @@ it('the children of a killed supervisor end', async () => {
   const pids = ['sleeper', 'other'].map((name) => Number(readFileSync(join(dir, `${name}.log`), 'utf8')));
   expect(pids.map(isRunning)).toEqual([true, true]);
   supervisor.kill('SIGKILL');
-  await vi.waitFor(() => expect(pids.map(isRunning)).toEqual([false, false]), 10_000);
+  await eventually(() => expect(pids.map(isRunning)).toEqual([false, false]));
 });
 
 describe('a lock', () => {
