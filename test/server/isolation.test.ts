@@ -9,12 +9,22 @@ let apiServer = answersNothing;
 const setup = await createServerSetup((request, response) => apiServer(request, response));
 const program = await setup.start();
 
-it('HealthChecks whose reads hang do not use up the connections of admission', async () => {
+/** The API server leaves reads of paths with `part` unanswered. Returns the most that it had at once. */
+function hangAt(part: string): () => number {
   let held = 0;
+  let most = 0;
   apiServer = (request, response) => {
-    if (request.url?.includes('/kustomizations/slow-')) held++;
-    else response.writeHead(request.url?.includes('labelSelector=') ? 200 : 404).end('{"items":[]}');
+    if (!request.url?.includes(part)) {
+      return void response.writeHead(request.url?.includes('labelSelector=') ? 200 : 404).end('{"items":[]}');
+    }
+    most = Math.max(most, ++held);
+    response.once('close', () => held--);
   };
+  return () => most;
+}
+
+it('HealthChecks whose reads hang do not use up the connections of admission', async () => {
+  const held = hangAt('/kustomizations/slow-');
   const calls = Array.from({ length: 100 }, (_, i) => {
     const annotations = { 'healthcheck.kuberik.com/kustomization': `slow-${i}` };
     const metadata = { name: `hc-${i}`, namespace: 'demo', uid: `u${i}`, annotations };
@@ -33,7 +43,7 @@ it('HealthChecks whose reads hang do not use up the connections of admission', a
     return call;
   });
   // As many as the connection pool of HealthChecks.
-  await waitFor(() => held >= 16, '16 reads');
+  await waitFor(() => held() >= 16, '16 reads');
   const review = JSON.stringify(fluxReview());
   const answers = Array.from({ length: 20 }, () =>
     ask({ port: program.webhookPort, path: '/admission/mutate/flux', ca: program.ca, agent: false }, review),
@@ -41,16 +51,12 @@ it('HealthChecks whose reads hang do not use up the connections of admission', a
   for (const { status, text } of await Promise.all(answers)) {
     expect([status, JSON.parse(text).response.allowed]).toEqual([200, true]);
   }
-  expect(held).toBe(16);
+  expect(held()).toBe(16);
   for (const call of calls) call.destroy();
 });
 
 it('reviews whose reads hang do not use up the connections of those that fail open, and of Metacontroller’s', async () => {
-  let held = 0;
-  apiServer = (request, response) => {
-    if (request.url?.includes('/gates/slow-')) held++;
-    else response.writeHead(request.url?.includes('labelSelector=') ? 200 : 404).end('{"items":[]}');
-  };
+  const held = hangAt('/gates/slow-');
   const review = (annotations: Record<string, string>) => {
     const object = objectOf('Kustomization', 'demo/app', { metadata: { annotations }, spec: {} });
     return JSON.stringify(reviewOf(object));
@@ -61,11 +67,11 @@ it('reviews whose reads hang do not use up the connections of those that fail op
     ask(to('/admission/mutate/flux'), review({ 'gate.fluxcd.io/gates': names(i) })).catch(() => {}),
   );
   // As many as the connection pool of reviews that fail closed.
-  await waitFor(() => held >= 64, '64 reads');
+  await waitFor(() => held() >= 64, '64 reads');
   const apart = ['flux-fails-open', 'flux-metacontroller'];
   const answers = apart.map((name) => ask(to(`/admission/mutate/${name}`), review({})));
   for (const { status, text } of await Promise.all(answers)) {
-    expect([status, JSON.parse(text).response.allowed, held]).toEqual([200, true, 64]);
+    expect([status, JSON.parse(text).response.allowed, held()]).toEqual([200, true, 64]);
   }
   program.process.kill('SIGKILL');
   await Promise.all(slow);

@@ -86,6 +86,7 @@ describe('a query', () => {
     const on = measurementsOn([provider(`http://${server.host}`)], { waitMs: 50 });
     expect(await on.take()).toBeUndefined();
     expect(await on.take()).toBeUndefined();
+    await eventually(() => expect(server.requests).toHaveLength(1));
     finish();
     await on.idle();
     expect((await on.take())?.reading).toEqual({ values: [3] });
