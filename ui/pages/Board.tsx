@@ -1,6 +1,6 @@
 /** The board: a row for each application, with its versions, their progress, why it waits, and the last results. */
 import { computed, signal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo } from 'preact/hooks';
 import { type Row, rowKey } from '../../client/board/row.ts';
 import { STATE_ORDER } from '../../client/explain/application.ts';
 import { Icon } from '../elements/Icon.tsx';
@@ -26,7 +26,7 @@ const height = computed(() => (isNarrow.value ? (clusters.value.length > 0 ? 190
 const cursor = signal(-1);
 
 export function Board() {
-  useEffect(() => onKeys({ j: () => moveBy(1), k: () => moveBy(-1) }), []);
+  useLayoutEffect(() => onKeys({ j: () => moveBy(1), k: () => moveBy(-1) }), []);
   return (
     <>
       <h1 class="hidden">Applications</h1>

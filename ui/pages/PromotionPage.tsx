@@ -1,6 +1,6 @@
 /** Promotion: pipelines with their stages, versions and blockers, and budgets with their waves. */
 import { computed } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { rowKey } from '../../client/board/row.ts';
 import { Message } from '../elements/Message.tsx';
 import { OUTCOMES } from '../elements/words.ts';
@@ -24,7 +24,7 @@ const MAX_SHOWN = 20;
 const pipelines = computed(() => pipelinesOf(rows.value));
 
 export function PromotionPage() {
-  useEffect(() => onKeys({ j: () => moveFocus(1), k: () => moveFocus(-1) }), []);
+  useLayoutEffect(() => onKeys({ j: () => moveFocus(1), k: () => moveFocus(-1) }), []);
   if (!isComplete.value) return <Loading count={1} isTall />;
   const { q = '' } = query.value;
   const stage = chosenStage();

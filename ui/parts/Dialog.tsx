@@ -1,5 +1,5 @@
 /** A dialog over the page, closed by Escape too. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../../client/board/pageMessages.ts';
 import { Icon } from '../elements/Icon.tsx';
 import { cluster } from '../state/cluster.ts';
@@ -14,7 +14,7 @@ interface DialogProps {
 
 export function Dialog({ title, isWide, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => element.current?.showModal(), []);
+  useLayoutEffect(() => element.current?.showModal(), []);
   return (
     <dialog ref={element} class={isWide ? 'dialog wide' : 'dialog'} onClose={onClose} aria-labelledby="dialog-title">
       <header>

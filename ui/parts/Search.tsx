@@ -1,12 +1,12 @@
 /** A search field, whose words are in the address. The key `/` focuses it. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from '../elements/Icon.tsx';
 import { onKeys } from '../state/keys.ts';
 import { setQuery } from '../state/route.ts';
 
 export function Search({ value, label, placeholder }: { value: string; label: string; placeholder: string }) {
   const input = useRef<HTMLInputElement>(null);
-  useEffect(
+  useLayoutEffect(
     () =>
       onKeys({
         '/': (event) => {

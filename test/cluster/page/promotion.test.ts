@@ -35,10 +35,16 @@ describe('promotion', () => {
   });
 
   it('is navigated by keys to a stage, which shows its blockers, at an address of its own', async () => {
-    const tab = await visitor.tab('/promotion');
+    const tab = await visitor.tab('/');
     await tab.getByRole('link', { name: 'staging', exact: true }).waitFor();
-    await tab.keyboard.press('j');
-    await tab.keyboard.press('j');
+    // Typed before the next frame, as on a machine that is busy: the page takes keys as soon as it is rendered.
+    await tab.evaluate(async () => {
+      const { document, KeyboardEvent } = globalThis as any;
+      for (const key of ['g', 'p', 'j', 'j']) {
+        document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+        for (let turn = 0; turn < 10; turn++) await undefined;
+      }
+    });
     await tab.keyboard.press('Enter');
     const stage = tab.getByRole('region', { name: `Stage ${ns}/eu` });
     await stage
