@@ -13,15 +13,18 @@ import { REPOSITORY } from '../repository.ts';
 const PACKAGE = join(REPOSITORY, 'node_modules/@sparticuz/chromium');
 
 /** No sandbox, which needs rights that containers and CI lack: only our own page is opened. */
-const ARGS = ['--no-sandbox', '--no-zygote', '--font-render-hinting=none', '--disable-dev-shm-usage'];
+const OPTIONS = {
+  args: ['--no-sandbox', '--no-zygote', '--font-render-hinting=none', '--disable-dev-shm-usage'],
+  timeout: 120_000,
+};
 
 export async function launchBrowser(): Promise<Browser> {
   const given = process.env.CHROMIUM;
-  if (given) return chromium.launch({ executablePath: given, args: ARGS });
+  if (given) return chromium.launch({ ...OPTIONS, executablePath: given });
   const folder = await unpacked();
   const env: Record<string, string | undefined> = { ...process.env, FONTCONFIG_FILE: fontsConf(folder) };
   if (lacksLibraries(folder)) env.LD_LIBRARY_PATH = join(folder, 'al2023/lib');
-  return chromium.launch({ executablePath: join(folder, 'chromium'), args: ARGS, env });
+  return chromium.launch({ ...OPTIONS, executablePath: join(folder, 'chromium'), env });
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Adopting objects on the page: objects without Rollout, the writes, and no change of running workloads. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
 import { complaints, type Visitor, visitorOf } from '../support/browser.ts';
 import { kustomization, ociRepository, ref, sharedCluster, waitFor } from '../support/cluster.ts';
@@ -31,7 +31,6 @@ describe('adopting', () => {
     await flux.apply(ns, 'app');
     [sre, developer] = await Promise.all([visitorOf(view.dir, 'sre', ns), visitorOf(view.dir, 'developer', ns)]);
   });
-  afterEach(() => Promise.all([sre.leave(), developer.leave()]));
   afterAll(() => Promise.all([sre.close(), developer.close()]));
 
   it('begins on an empty board', async () => {

@@ -1,6 +1,6 @@
 /** The page of one application: why it waits, and every request that it offers, with the API server's answers. */
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { complaints, type Visitor, visitorOf } from '../support/browser.ts';
 import { gate, ref, sharedCluster } from '../support/cluster.ts';
 import { nextSecond, type RolloutScenario, scenarioOf, storyAtQa } from '../support/rolloutScenario.ts';
@@ -37,7 +37,6 @@ describe('an application that waits for an approval', () => {
       visitorOf(view.dir, 'developer', scenario.ns),
     ]);
   });
-  afterEach(() => Promise.all([sre.leave(), developer.leave()]));
   afterAll(() => Promise.all([sre.close(), developer.close()]));
 
   it('explains the cause in words and as a picture, one click from the board', async () => {
@@ -97,7 +96,6 @@ describe('an application behind a closed Gate', () => {
     await scenario.publish('1.1.0');
     sre = await visitorOf(view.dir, 'sre', scenario.ns);
   });
-  afterEach(() => sre.leave());
   afterAll(() => sre.close());
 
   it('names user and reason of the closure, and bypasses for one version after a user with the right types it', async () => {

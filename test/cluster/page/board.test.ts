@@ -1,6 +1,6 @@
 /** The board in a real Chromium, with a real API server and the hooks. */
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { complaints, expectFits, type Visitor, visitorOf } from '../support/browser.ts';
 import { imagePolicy, rollout, rolloutGate, sharedCluster } from '../support/cluster.ts';
 import { type RolloutScenario, scenarioOf } from '../support/rolloutScenario.ts';
@@ -28,7 +28,6 @@ describe('the board', () => {
     await scenario.headIs('1.0.0', {});
     visitor = await visitorOf(view.dir, 'developer', scenario.ns);
   });
-  afterEach(() => visitor.leave());
   afterAll(() => visitor.close());
 
   it('shows current and pending versions with the cause at once, in two tabs', async () => {

@@ -1,5 +1,5 @@
 /** Several clusters on one page: one cluster as two users, and one that doesn't answer. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 import {
   complaints,
@@ -25,7 +25,6 @@ describe('several clusters', () => {
     const { file, contexts } = severalClusters(view.dir, temporaryFolder('clusters-'), 'developer');
     visitor = await visitorWith(file, scenario.ns, contexts);
   });
-  afterEach(() => visitor.leave());
   afterAll(async () => {
     await visitor.close();
   });

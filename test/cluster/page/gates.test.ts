@@ -1,5 +1,5 @@
 /** Gates and their calendar: shows, plans, starts and ends freezes. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Visitor, visitorOf } from '../support/browser.ts';
 import { gate, kustomization, ref, rollout, sharedCluster, waitFor } from '../support/cluster.ts';
 
@@ -34,7 +34,6 @@ describe('gates', () => {
     await view.developer.create(rollout(ns, 'app'));
     sre = await visitorOf(view.dir, 'sre', ns);
   });
-  afterEach(() => sre.leave());
   afterAll(() => sre.close());
 
   it('are on one calendar with schedules, cluster-wide ones included', async () => {

@@ -3,7 +3,7 @@
  * everything. The screens of a page in a cluster: team.test.ts.
  */
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 import {
   expectAccessible,
@@ -82,7 +82,6 @@ beforeAll(async () => {
   const { file, contexts } = severalClusters(view.dir, temporaryFolder('screens-'), 'sre');
   visitor = await visitorWith(file, ns, contexts);
 });
-afterEach(() => visitor.leave());
 afterAll(() => visitor.close());
 
 it.each(Object.entries(SCREENS))('%s', async (name, [path, shown]) => {
