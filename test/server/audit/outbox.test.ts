@@ -8,6 +8,7 @@ const failed = (why = 'status 503', retryAfterMs?: number): SinkAnswer => ({
   why,
   ...(retryAfterMs !== undefined && { retryAfterMs }),
 });
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const refused: SinkAnswer = { outcome: 'refused', why: 'status 400' };
 
 /** Answers in turn; the last one is repeated. `hold` delays answers until `release`. */
@@ -33,14 +34,12 @@ function outboxOf(answers: SinkAnswer[], limits = { events: 100, bytes: 1_000_00
       warn: (fields, message) => void logged.push(`${message}: ${(fields as { why: string }).why}`),
     },
   });
-  const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
   return {
     outbox,
     posted,
     waits,
     counts,
     logged,
-    settle,
     hold: () => {
       held = [];
     },
@@ -60,7 +59,7 @@ describe('a sink that fails', () => {
     const box = outboxOf([...Array.from({ length: 8 }, () => failed()), TAKEN]);
     await box.outbox.add(event('a'));
     await box.outbox.add(event('b'));
-    await box.settle();
+    await settle();
     expect(box.posted).toEqual([...Array(9).fill('a'), 'b']);
     expect(box.waits).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
     expect(box.counts).toEqual({ sent: 2, failed: 8, dropped: 0 });
@@ -70,21 +69,21 @@ describe('a sink that fails', () => {
   it('is retried after its Retry-After', async () => {
     const box = outboxOf([failed('status 429', 120_000), TAKEN]);
     await box.outbox.add(event('a'));
-    await box.settle();
+    await settle();
     expect(box.waits).toEqual([120_000]);
   });
 
   it('is retried after an hour at most: longer timers end at once', async () => {
     const box = outboxOf([failed('status 503', 31_536_000_000), TAKEN]);
     await box.outbox.add(event('a'));
-    await box.settle();
+    await settle();
     expect(box.waits).toEqual([3_600_000]);
   });
 
   it('is logged when it begins to, for another reason, and when it is over', async () => {
     const box = outboxOf([failed(), failed(), failed('ECONNREFUSED'), TAKEN]);
     await box.outbox.add(event('a'));
-    await box.settle();
+    await settle();
     const again = 'event not taken, trying again';
     expect(box.logged).toEqual([`${again}: status 503`, `${again}: ECONNREFUSED`, 'the sink takes events again']);
   });
@@ -111,20 +110,19 @@ describe('an event that the sink refuses', () => {
       },
       log: { info: () => {}, warn: (fields, message) => void logged.push(`${message} ${(fields as any).id ?? ''}`) },
     });
-    const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
     const later = async (times = 1) => {
       for (let i = 0; i < times; i++) {
         waits.shift()?.();
         await settle();
       }
     };
-    return { ...outbox, refusals, sent, counts, settle, later, logged };
+    return { ...outbox, refusals, sent, counts, later, logged };
   }
 
   it('keeps no other waiting, however many there are', async () => {
     const box = refusing('a', 'b', 'c');
     for (const id of ['a', 'b', 'c', 'd', 'e']) await box.add(event(id));
-    await box.settle();
+    await settle();
     expect(box.sent).toEqual(['d', 'e']);
   });
 
@@ -148,7 +146,7 @@ describe('an event that the sink refuses', () => {
     const box = refusing('a');
     await box.add(event('a'));
     await box.add(event('b'));
-    await box.settle();
+    await settle();
     await box.later(20);
     box.refusals.clear();
     await box.later();
@@ -159,7 +157,7 @@ describe('an event that the sink refuses', () => {
     const box = refusing('a', 'b');
     await box.add(event('a'));
     await box.add(event('b'));
-    await box.settle();
+    await settle();
     await box.later(20);
     expect([box.counts.dropped, box.waiting()]).toEqual([0, 2]);
     box.refusals.delete('b');
@@ -178,7 +176,7 @@ describe('an event that the sink refuses', () => {
     void box.add(event('g')).then(() => {
       isIn = true;
     });
-    await box.settle();
+    await settle();
     expect([isIn, box.waiting()]).toEqual([false, 6]);
   });
 });
@@ -196,18 +194,18 @@ describe('a full queue', () => {
     const third = box.outbox.add(event('c')).then(() => {
       isIn = true;
     });
-    await box.settle();
+    await settle();
     expect([isIn, box.outbox.waiting()]).toEqual([false, 2]);
     await box.release();
     await third;
-    await box.settle();
+    await settle();
     expect(box.posted).toEqual(['a', 'b', 'c']);
   });
 
   it('takes an event that is larger than the whole queue alone', async () => {
     const box = outboxOf([TAKEN], { events: 10, bytes: 10 });
     await box.outbox.add(event('a', { text: 'x'.repeat(1000) }));
-    await box.settle();
+    await settle();
     expect(box.posted).toEqual(['a']);
   });
 });
@@ -224,12 +222,12 @@ it('a sink that refuses every event is not asked without a pause', async () => {
     wait: async () => {
       waits += 1;
       if (waits > 100) await new Promise(() => {});
-      await new Promise((resolve) => setImmediate(resolve));
+      await settle();
     },
     count: () => {},
     log: { info: () => {}, warn: () => {} },
   });
   for (let i = 0; i < 500; i += 1) void outbox.add(event(`${i}`));
-  for (let i = 0; i < 500; i += 1) await new Promise((resolve) => setImmediate(resolve));
+  for (let i = 0; i < 500; i += 1) await settle();
   expect(posts - waits).toBeLessThan(30);
 });

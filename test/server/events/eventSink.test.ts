@@ -40,7 +40,11 @@ function sink(
     wait: async (ms) => void waits.push(ms),
     notifier: { record: (record) => sent.push(record) },
   });
-  return { ...events, drops, warnings, waits, sent };
+  const report = (record = NEWS) => {
+    events.record(record);
+    return events.idle();
+  };
+  return { ...events, report, drops, warnings, waits, sent };
 }
 
 const apiError = (code: number) => Object.assign(new Error(`code ${code}`), { code });
@@ -167,8 +171,7 @@ describe('recording', () => {
     it.each(forged)('with an Event with %s of its own, uses another name, and notifies', async (_, other) => {
       const { stored, create, find } = store({ ...eventOf(NEWS), ...other });
       const events = sink(create, find);
-      events.record(NEWS);
-      await events.idle();
+      await events.report();
       expect([...stored.values()].slice(1)).toEqual([eventOf(NEWS, 1)]);
       expect(eventOf(NEWS, 1).metadata.name).not.toBe(eventOf(NEWS).metadata.name);
       expect(events.sent).toEqual([NEWS]);
@@ -179,8 +182,7 @@ describe('recording', () => {
     it('with another replica’s record under that other name, it sends no second notification', async () => {
       const { stored, create, find } = store({ ...eventOf(NEWS), message: 'forged' }, eventOf(NEWS, 1));
       const events = sink(create, find);
-      events.record(NEWS);
-      await events.idle();
+      await events.report();
       expect([stored.size, events.sent, events.drops]).toEqual([2, [], []]);
     });
 
@@ -188,8 +190,7 @@ describe('recording', () => {
       const taken = [0, 1, 2, 3, 4].map((count) => ({ ...eventOf(NEWS, count), message: 'forged' }));
       const { stored, create, find } = store(...taken);
       const events = sink(create, find);
-      events.record(NEWS);
-      await events.idle();
+      await events.report();
       expect([stored.size, events.sent, events.drops]).toEqual([5, [NEWS], ['events']]);
     });
 
@@ -206,8 +207,7 @@ describe('recording', () => {
           return undefined;
         },
       );
-      events.record(NEWS);
-      await events.idle();
+      await events.report();
       expect(created).toEqual([eventOf(NEWS)]);
     });
 
@@ -216,16 +216,14 @@ describe('recording', () => {
         () => Promise.reject(apiError(409)),
         () => Promise.reject(apiError(403)),
       );
-      events.record(NEWS);
-      await events.idle();
+      await events.report();
       expect([events.sent, events.drops]).toEqual([[NEWS], ['events']]);
     });
   });
 
   it('takes a name for success that the same Event has', async () => {
     const events = sink(() => Promise.reject(apiError(409)));
-    events.record(NEWS);
-    await events.idle();
+    await events.report();
     expect(events.drops).toEqual([]);
   });
 
@@ -235,8 +233,7 @@ describe('recording', () => {
       calls += 1;
       return Promise.reject(apiError(code));
     });
-    events.record(NEWS);
-    await events.idle();
+    await events.report();
     expect({ calls, waits: events.waits, drops: events.drops }).toEqual({
       calls: 6,
       waits: [1000, 2000, 4000, 8000, 16_000],
@@ -250,14 +247,12 @@ describe('recording', () => {
       calls += 1;
       return Promise.reject(apiError(403));
     });
-    events.record(NEWS);
-    await events.idle();
+    await events.report();
     expect(events.warnings).toEqual([
       { namespace: 'demo', name: 'web', reason: 'DeploymentSucceeded', why: 'code 403' },
     ]);
     expect({ calls, waits: events.waits }).toEqual({ calls: 2, waits: [5000] });
-    events.record(NEWS);
-    await events.idle();
+    await events.report();
     expect(calls).toBe(4);
   });
 
@@ -266,8 +261,7 @@ describe('recording', () => {
     'events "web.1" is forbidden: unable to create new content in namespace demo because it is being terminated',
   ])('gives up at once where the namespace takes no Events: %s', async (message) => {
     const events = sink(() => Promise.reject(Object.assign(new Error(message), { code: 403 })));
-    events.record(NEWS);
-    await events.idle();
+    await events.report();
     expect({ waits: events.waits, drops: events.drops, sent: events.sent }).toEqual({
       waits: [],
       drops: ['events'],
@@ -336,10 +330,8 @@ describe('recording', () => {
       const code = left.shift()!;
       return code === 201 ? Promise.resolve() : Promise.reject(apiError(code));
     });
-    events.record(NEWS);
-    await events.idle();
-    if (answers.at(-1) !== 403) events.record(NEWS);
-    await events.idle();
+    await events.report();
+    if (answers.at(-1) !== 403) await events.report();
     expect(events.sent).toEqual(tells ? [NEWS] : []);
   });
 
@@ -347,8 +339,7 @@ describe('recording', () => {
     const events = sink(() => {
       throw new Error('broken');
     });
-    events.record(NEWS);
-    await events.idle();
+    await events.report();
     expect(events.drops).toEqual(['events']);
   });
 });

@@ -67,14 +67,17 @@ function notifier(
     wait: async (ms) => void waits.push(ms),
     timeoutMs,
   });
-  return { ...sink, drops, why, waits };
+  const report = (record: EventRecord) => {
+    sink.record(record);
+    return sink.idle();
+  };
+  return { ...sink, report, drops, why, waits };
 }
 
 async function requestsFor(record: EventRecord, around?: Around) {
   const { received, address } = await receiver(202);
   const sink = notifier(address, around);
-  sink.record(record);
-  await sink.idle();
+  await sink.report(record);
   expect(sink.drops).toEqual([]);
   return received;
 }
@@ -171,8 +174,7 @@ describe('an event', () => {
 it('takes 429 for an event that was sent already', async () => {
   const { received, address } = await receiver(429);
   const sink = notifier(address);
-  sink.record(NEWS);
-  await sink.idle();
+  await sink.report(NEWS);
   expect(sink.drops).toEqual([]);
   expect(received).toHaveLength(2);
 });
@@ -180,8 +182,7 @@ it('takes 429 for an event that was sent already', async () => {
 it('tries again, with more and more patience, where notification-controller is just being replaced', async () => {
   const { received, address } = await receiver(503, 500, 202);
   const sink = notifier(address);
-  sink.record(NEWS);
-  await sink.idle();
+  await sink.report(NEWS);
   expect(sink.drops).toEqual([]);
   expect(sink.waits).toEqual([1000, 2000]);
   expect(received.map(({ involvedObject }) => involvedObject.kind)).toEqual([
@@ -198,8 +199,7 @@ describe('costs nothing but the message', () => {
   ])('when the answer is $status', async ({ status, attempts }) => {
     const { received, address } = await receiver(status);
     const sink = notifier(address);
-    sink.record(NEWS);
-    await sink.idle();
+    await sink.report(NEWS);
     expect(sink.drops).toEqual(['notifications']);
     expect(sink.why).toEqual([`notification-controller answered ${status}`]);
     expect(received).toHaveLength(attempts);
@@ -209,8 +209,7 @@ describe('costs nothing but the message', () => {
     const { address } = await receiver(0);
     for (const where of [address, 'http://127.0.0.1:1/', 'nonsense']) {
       const sink = notifier(where, { timeoutMs: 100 });
-      sink.record(NEWS);
-      await sink.idle();
+      await sink.report(NEWS);
       expect(sink.drops).toEqual(['notifications']);
       expect(sink.waits).toEqual([1000, 2000, 4000]);
       expect(sink.why).toEqual(['notification-controller does not answer']);
@@ -240,8 +239,7 @@ describe('costs nothing but the message', () => {
   it('when it has become too old', async () => {
     const { received, address } = await receiver(202);
     const sink = notifier(address, { now: AT + 301_000 });
-    sink.record(NEWS);
-    await sink.idle();
+    await sink.report(NEWS);
     expect(sink.drops).toEqual(['notifications']);
     expect(received).toEqual([]);
   });

@@ -84,6 +84,17 @@ async function textOf({ socket, answered }: ReturnType<typeof raw>): Promise<str
 
 const head = (...lines: string[]) => ['POST /slow HTTP/1.1', 'Host: x', ...lines, '', ''].join('\r\n');
 const small = `${head('Content-Length: 2')}{}`;
+/** The largest body, as a request, and how many of them the server holds at once. */
+const SIZE = SERVER_LIMITS.bodyBytes;
+const LARGE = [head(`Content-Length: ${SIZE}`), `{${' '.repeat(SIZE - 2)}}`];
+const FIT = Math.floor(SERVER_LIMITS.bodyBytesAtOnce / SIZE);
+
+/** Lets the only request that waits be answered. */
+async function isAnswered(waiting: (() => void)[], { answered }: ReturnType<typeof raw>): Promise<void> {
+  await eventually(() => expect(waiting.length).toBe(1));
+  waiting.pop()!();
+  expect(await answered).toContain('200');
+}
 
 const connectionsAre = (count: number) =>
   eventually(async () => {
@@ -94,14 +105,14 @@ const connectionsAre = (count: number) =>
 describe('a body', () => {
   it('that is announced as too large is refused before it arrives', async () => {
     const { port } = await serve();
-    const { answered } = raw(port, head(`Content-Length: ${SERVER_LIMITS.bodyBytes + 1}`));
+    const { answered } = raw(port, head(`Content-Length: ${SIZE + 1}`));
     expect(await answered).toContain('413');
   });
 
   it('that is too large is logged with its object, also if the sender ends with the answer', async () => {
     const { port, warnings } = await serve();
     const beginning = '{"object":{"apiVersion":"v1","kind":"Kind","metadata":{"name":"web"},';
-    const { answered, socket } = raw(port, head(`Content-Length: ${SERVER_LIMITS.bodyBytes + 1}`), beginning);
+    const { answered, socket } = raw(port, head(`Content-Length: ${SIZE + 1}`), beginning);
     await answered;
     socket.destroy();
     await eventually(() => expect(warnings).toEqual([{ route: '/slow', kind: 'Kind', name: 'web', status: 413 }]));
@@ -186,21 +197,18 @@ describe('a body', () => {
 
   it('is refused while others fill the memory, and accepted when they are answered', async () => {
     const { port, waiting } = await serve();
-    const size = SERVER_LIMITS.bodyBytes;
-    const large = `{${' '.repeat(size - 2)}}`;
-    const fit = Math.floor(SERVER_LIMITS.bodyBytesAtOnce / size);
-    const held = Array.from({ length: fit }, () => raw(port, head(`Content-Length: ${size}`), large));
-    await eventually(() => expect(waiting.length).toBe(fit));
-    expect(await raw(port, head(`Content-Length: ${size}`), large).answered).toContain('429');
+    const held = Array.from({ length: FIT }, () => raw(port, ...LARGE));
+    await eventually(() => expect(waiting.length).toBe(FIT));
+    expect(await raw(port, ...LARGE).answered).toContain('429');
     // Large bodies don't block a small one.
     const other = raw(port, small);
-    await eventually(() => expect(waiting.length).toBeGreaterThan(fit));
+    await eventually(() => expect(waiting.length).toBeGreaterThan(FIT));
     waiting.pop()!();
     expect(await other.answered).toContain('200');
     for (const answer of waiting) answer();
     for (const { answered } of held) expect(await answered).toContain('200');
-    const later = raw(port, head(`Content-Length: ${size}`), large);
-    await eventually(() => expect(waiting.length).toBeGreaterThan(fit));
+    const later = raw(port, ...LARGE);
+    await eventually(() => expect(waiting.length).toBeGreaterThan(FIT));
     waiting.at(-1)!();
     expect(await later.answered).toContain('200');
   });
@@ -220,32 +228,25 @@ describe('a body', () => {
     expect(await metrics.text()).toContain('outcome="busy"} 1');
     waiting.pop()!();
     expect(await first.answered).toContain('200');
-    const next = send(port, many);
-    await eventually(() => expect(waiting.length).toBe(1));
-    waiting.pop()!();
-    expect(await next.answered).toContain('200');
+    await isAnswered(waiting, send(port, many));
   });
 
   it('with lists and maps in its texts alone is accepted', async () => {
     const { port, waiting } = await serve();
-    const { answered } = send(port, JSON.stringify(['[]{},:"\\\\'.repeat(500_000)]));
-    await eventually(() => expect(waiting.length).toBe(1));
-    waiting[0]!();
-    expect(await answered).toContain('200');
+    await isAnswered(waiting, send(port, JSON.stringify(['[]{},:"\\\\'.repeat(500_000)])));
   });
 
   it.each<[UnreadBody['why'], number]>([
-    ['tooLarge', SERVER_LIMITS.bodyBytes + 1],
-    ['busy', SERVER_LIMITS.bodyBytes],
+    ['tooLarge', SIZE + 1],
+    ['busy', SIZE],
   ])('that is refused has the answer that its route gives in place of an error: %s', async (expected, size) => {
     const { port, waiting } = await serve({
       answerUnread: async ({ why, message, beginning }: UnreadBody) =>
         why === expected && { message, beginning: (await beginning).slice(0, 8) },
     });
-    const fit = Math.floor(SERVER_LIMITS.bodyBytesAtOnce / SERVER_LIMITS.bodyBytes);
     const large = (length: number) => [head(`Content-Length: ${length}`), `{"uid":1${' '.repeat(length - 9)}}`];
-    for (let i = 0; i < fit; i++) raw(port, ...large(SERVER_LIMITS.bodyBytes));
-    await eventually(() => expect(waiting.length).toBe(fit));
+    for (let i = 0; i < FIT; i++) raw(port, ...large(SIZE));
+    await eventually(() => expect(waiting.length).toBe(FIT));
     const text = await textOf(raw(port, ...large(size)));
     expect(text).toContain('200');
     expect(text).toContain('"beginning":"{\\"uid\\":1"');
@@ -287,11 +288,8 @@ describe('a body', () => {
   it('that was denied before its answer counts until the answer is there', async () => {
     const answerUnread = ({ message }: UnreadBody) => ({ message });
     const { port, waiting } = await serve({ answerUnread, failsOpen: true }, undefined, 200);
-    const size = SERVER_LIMITS.bodyBytes;
-    const large = `{${' '.repeat(size - 2)}}`;
-    const send = () => textOf(raw(port, head(`Content-Length: ${size}`), large));
-    const fit = Math.floor(SERVER_LIMITS.bodyBytesAtOnce / size);
-    while (waiting.length < fit) expect(await send()).toContain('no decision');
+    const send = () => textOf(raw(port, ...LARGE));
+    while (waiting.length < FIT) expect(await send()).toContain('no decision');
     expect(await send()).toContain('too many large bodies');
     for (const answer of waiting) answer();
     expect(await send()).toContain('no decision');
@@ -309,30 +307,22 @@ describe('a body', () => {
 
   it('that is still arriving is dropped for one of an address that has fewer', async () => {
     const { port, waiting, received } = await serve();
-    const size = SERVER_LIMITS.bodyBytes;
-    const unfinished = [head(`Content-Length: ${size}`), Buffer.alloc(size - 1, ' ')];
-    const fit = Math.floor(SERVER_LIMITS.bodyBytesAtOnce / size);
-    const slow = Array.from({ length: fit }, () => rawFrom('127.0.0.2', port, ...unfinished));
-    await eventually(() => expect(received()).toBeGreaterThanOrEqual(fit * size));
-    const { answered } = raw(port, head(`Content-Length: ${size}`), `{${' '.repeat(size - 2)}}`);
+    const unfinished = [LARGE[0]!, Buffer.alloc(SIZE - 1, ' ')];
+    const slow = Array.from({ length: FIT }, () => rawFrom('127.0.0.2', port, ...unfinished));
+    await eventually(() => expect(received()).toBeGreaterThanOrEqual(FIT * SIZE));
+    const other = raw(port, ...LARGE);
     expect(await Promise.race(slow.map((each) => each.answered))).toContain('429');
-    await eventually(() => expect(waiting.length).toBe(1));
-    waiting[0]!();
-    expect(await answered).toContain('200');
+    await isAnswered(waiting, other);
   });
 
   it('of a sender that disconnects is dropped', async () => {
     const { port, waiting } = await serve();
-    const size = SERVER_LIMITS.bodyBytes;
     for (let i = 0; i < 10; i++) {
-      const { socket } = raw(port, head(`Content-Length: ${size}`), Buffer.alloc(size - 1, ' '));
+      const { socket } = raw(port, LARGE[0]!, Buffer.alloc(SIZE - 1, ' '));
       await new Promise<void>((drained) => socket.once('drain', drained));
       await new Promise<void>((closed) => socket.once('close', () => closed()).destroy());
     }
-    const { answered } = raw(port, small);
-    await eventually(() => expect(waiting.length).toBe(1));
-    waiting[0]!();
-    expect(await answered).toContain('200');
+    await isAnswered(waiting, raw(port, small));
   });
 });
 

@@ -63,6 +63,12 @@ function measurementsOn(objects: KubeObject<any, any>[], limits: Partial<typeof 
   };
 }
 
+/** With a provider whose server answers so. */
+async function measurementsFrom(handle: Handler, limits?: Partial<typeof PATIENT>) {
+  const server = await startLocalServer(handle);
+  return { ...measurementsOn([provider(`http://${server.host}`)], limits), server };
+}
+
 describe('a query', () => {
   it('is answered in the requesting sync if the provider is quick', async () => {
     const server = await startLocalServer(answering('3'));
@@ -94,18 +100,16 @@ describe('a query', () => {
   });
 
   it('is sent once in ten seconds for one check, however many syncs need it, and whatever the query', async () => {
-    const server = await startLocalServer(answering('3'));
-    const on = measurementsOn([provider(`http://${server.host}`)]);
+    const on = await measurementsFrom(answering('3'));
     for (let i = 0; i < 20; i++) await on.take({ query: `vector(${i})`, since: on.now() + 1 });
-    expect(server.requests).toHaveLength(1);
+    expect(on.server.requests).toHaveLength(1);
     on.pass(10);
     expect((await on.take({ query: 'vector(1)' }))?.reading).toEqual({ values: [3] });
-    expect(server.requests).toHaveLength(2);
+    expect(on.server.requests).toHaveLength(2);
   });
 
   it('is not answered by a measurement for another deployment, even if the clock was ahead then', async () => {
-    const server = await startLocalServer(answering('3'));
-    const on = measurementsOn([provider(`http://${server.host}`)]);
+    const on = await measurementsFrom(answering('3'));
     const at = on.now();
     expect(await on.take({ cutoff: 1 })).toMatchObject({ at });
     on.pass(10);
@@ -114,8 +118,7 @@ describe('a query', () => {
   });
 
   it('of before does not count', async () => {
-    const server = await startLocalServer(answering('3'));
-    const on = measurementsOn([provider(`http://${server.host}`)]);
+    const on = await measurementsFrom(answering('3'));
     const { at } = (await on.take())!;
     expect(await on.take({ since: at })).toBeDefined();
     expect(await on.take({ since: at + 1 })).toBeUndefined();
@@ -137,12 +140,11 @@ describe('a query', () => {
   });
 
   it('from before the clock was set back does not count, and does not delay the next one', async () => {
-    const server = await startLocalServer(answering('3'));
-    const on = measurementsOn([provider(`http://${server.host}`)]);
+    const on = await measurementsFrom(answering('3'));
     await on.take();
     on.pass(-300);
     expect(await on.take({ since: on.now() - 60_000 })).toEqual({ at: on.now(), reading: { values: [3] } });
-    expect(server.requests).toHaveLength(2);
+    expect(on.server.requests).toHaveLength(2);
   });
 
   it('of one namespace does not wait for hanging ones of another', async () => {
@@ -265,8 +267,8 @@ describe('a failure', () => {
     ['a connection that breaks', (q) => void q.socket.destroy(), 'cannot be reached ('],
   ];
   it.each(rows)('%s', async (_, handle, text, timeoutMs) => {
-    const server = await startLocalServer(handle);
-    const reading = await measurementsOn([provider(`http://${server.host}`)], timeoutMs ? { timeoutMs } : {}).reading();
+    const { server, reading: take } = await measurementsFrom(handle, timeoutMs ? { timeoutMs } : {});
+    const reading = await take();
     expect(reading).toEqual({ problem: expect.stringMatching(/^MetricProvider 'prometheus' /) });
     expect(reading).toEqual({ problem: expect.stringContaining(text) });
     expect(JSON.stringify(reading)).not.toContain('secret"');

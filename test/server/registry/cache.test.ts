@@ -15,10 +15,15 @@ const registry = (state: { body?: string; status?: number; locked?: boolean } = 
     } else response.writeHead(state.status ?? 200).end(state.body ?? manifest('1.1.0'));
   });
 
+/** That registry, and a cache on it. */
+async function cacheOf(state: Parameters<typeof registry>[0] = {}) {
+  const server = await registry(state);
+  return { server, cache: cacheOn(registryObjects(server.host)) };
+}
+
 describe('a lookup', () => {
   it('answers at once, and fetches in the background', async () => {
-    const server = await registry();
-    const cache = cacheOn(registryObjects(server.host));
+    const { server, cache } = await cacheOf();
     expect(cache.lookup()).toBeUndefined();
     await cache.idle();
     expect(cache.lookup()).toEqual({ version: '1.1.0' });
@@ -26,8 +31,7 @@ describe('a lookup', () => {
   });
 
   it('runs once for any number of requests', async () => {
-    const server = await registry();
-    const cache = cacheOn(registryObjects(server.host));
+    const { server, cache } = await cacheOf();
     for (let i = 0; i < 100; i++) cache.lookup();
     await cache.idle();
     expect(server.requests).toHaveLength(1);
@@ -45,8 +49,7 @@ describe('a lookup', () => {
 
   it('is by digest if known, and then once only', async () => {
     const body = manifest('1.1.0');
-    const server = await registry({ body });
-    const cache = cacheOn(registryObjects(server.host));
+    const { server, cache } = await cacheOf({ body });
     const digest = digestOf(body);
     expect(await cache.settled('1.1.0', { digest })).toEqual({ version: '1.1.0' });
     cache.pass(86_400 * 30);
@@ -57,8 +60,7 @@ describe('a lookup', () => {
 
   it('Q12: is repeated after an hour if the tag could have moved, with the known answer meanwhile', async () => {
     const state = { body: manifest('1.1.0') };
-    const server = await registry(state);
-    const cache = cacheOn(registryObjects(server.host));
+    const { cache } = await cacheOf(state);
     await cache.settled();
     state.body = manifest('1.1.0-rebuilt');
     cache.pass(3599);
@@ -103,16 +105,14 @@ describe('a lookup', () => {
     [429, true],
     [503, true],
   ])('of a registry that answers %s is awaited afterwards: %s', async (status, awaited) => {
-    const server = await registry({ status });
-    const cache = cacheOn(registryObjects(server.host));
+    const { cache } = await cacheOf({ status });
     expect(cache.isAwaited()).toBe(true);
     await cache.settled();
     expect(cache.isAwaited()).toBe(awaited);
   });
 
   it('drops excess requests, and repeats them later', async () => {
-    const server = await registry();
-    const cache = cacheOn(registryObjects(server.host));
+    const { cache } = await cacheOf();
     for (let i = 0; i < 600; i++) cache.lookup(`1.0.${i}`);
     expect(cache.drops).toHaveLength(98);
     await cache.idle();
@@ -123,8 +123,7 @@ describe('a lookup', () => {
 describe('Q12: a failure', () => {
   it('is tried again, ever more rarely', async () => {
     const state = { status: 500 };
-    const server = await registry(state);
-    const cache = cacheOn(registryObjects(server.host));
+    const { server, cache } = await cacheOf(state);
     const attempts: number[] = [];
     for (let second = 0; second <= 160; second += 5) {
       const before = server.requests.length;
@@ -140,8 +139,7 @@ describe('Q12: a failure', () => {
   });
 
   it('delays an urgent lookup only for ten seconds, however many came before', async () => {
-    const server = await registry({ status: 500 });
-    const cache = cacheOn(registryObjects(server.host));
+    const { server, cache } = await cacheOf({ status: 500 });
     for (const pause of [10, 20, 40, 80]) {
       await cache.settled();
       cache.pass(pause);
@@ -158,8 +156,7 @@ describe('Q12: a failure', () => {
 
   it('of the registry keep the known metadata', async () => {
     const state: { status?: number } = {};
-    const server = await registry(state);
-    const cache = cacheOn(registryObjects(server.host));
+    const { cache } = await cacheOf(state);
     await cache.settled();
     state.status = 500;
     cache.pass(3600);
