@@ -144,7 +144,6 @@ describe('the id', () => {
       record({ action: 'Opened', version: 'shop/web:1.2.0' }),
       record({ action: 'Opened', version: undefined } as never),
     ],
-    ['of a deployment, however it fares', deployed({ detail: 'Deploying' }), deployed({ detail: 'Failed' })],
   ])('%s is one', (_, one, other) => {
     expect(idOf(one)).toBe(idOf(other));
   });

@@ -108,12 +108,6 @@ describe('with the source of 1.1.0 in its inventory, a check is', () => {
     ],
     ['a Kustomization that has applied it', [nested(NEW)], 'Healthy', ''],
     [
-      'one that has applied 1.0.0',
-      [nested(OLD)],
-      'Pending',
-      '(runs 1.0.0@sha256:aaa, and OCIRepository chart has 1.1.0@sha256:bbb)',
-    ],
-    [
       'one that has applied 1.0.0 of the source that it shares with the Kustomization above it',
       [nested(OLD, 'web')],
       'Pending',

@@ -48,7 +48,6 @@ describe('a Deployment with too few Pods available', () => {
     ['was never ready since this deployment', '11:50:00', undefined, undefined, 'Pending'],
     ['was applied anew since it was ready', '11:59:00', undefined, '11:58:30', 'Pending'],
     ['was scaled a moment before it was seen', '11:58:00', 'scale', '11:58:30', 'Pending'],
-    ['was scaled since it was ready', '11:59:00', 'scale', '11:58:30', 'Pending'],
   ])('%s', (_, changedAt, subresource, healthyUntil, health) => {
     const { result } = evaluated({
       kustomization: { entries: [ENTRY] },

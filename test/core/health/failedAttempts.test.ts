@@ -149,18 +149,6 @@ const ROWS: [string, Row][] = [
     { observed: [nested('HealthCheckFailed')], healthyUntil, health: 'Pending', nextOfPart: '11:55:00' },
   ],
   [
-    'both fail once',
-    {
-      kustomization: NOT_APPLIED,
-      observed: [nested('ReconciliationFailed')],
-      first: '11:55:00',
-      firstOfPart: '11:55:00',
-      health: 'Pending',
-      next: '11:55:00',
-      nextOfPart: '11:55:00',
-    },
-  ],
-  [
     'the one among the objects after the other, which Flux has applied since',
     { observed: [nested('ReconciliationFailed')], first: '11:50:00', health: 'Pending', nextOfPart: '11:55:00' },
   ],

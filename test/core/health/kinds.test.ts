@@ -32,15 +32,6 @@ const remediated = (reason: string, failure: object) => {
   ];
   return { ...rest, status: { ...status, conditions: [...status.conditions, ...more] } };
 };
-const withReady = (of: KubeObject<any, any>, status: string, reason: string) => ({
-  ...of,
-  status: {
-    ...of.status,
-    conditions: of.status.conditions.map((each: { type: string }) =>
-      each.type === 'Ready' ? { ...each, status, reason } : each,
-    ),
-  },
-});
 const nested = (...args: Parameters<typeof ready>) =>
   object('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', ready(...args));
 /** A failure that Flux has written with the stored generation (F13). */
@@ -136,16 +127,6 @@ describe('health of', () => {
       remediated('UninstallSucceeded', { type: 'TestSuccess', reason: 'TestFailed' }),
       'Failed',
       /^TestFailed: timed out \(UninstallSucceeded: because\)$/,
-    ],
-    [
-      'a HelmRelease whose next version Helm tries, after one that was rolled back',
-      withReady(
-        remediated('RollbackSucceeded', { type: 'Released', reason: 'UpgradeFailed' }),
-        'Unknown',
-        'Progressing',
-      ),
-      'InProgress',
-      /again/,
     ],
     ['a HelmRelease that moves to another namespace', release('False', 'UninstallSucceeded'), 'InProgress', /again/],
     ['a HelmRelease of the generation before', release('False', 'UpgradeFailed', 1), 'InProgress', /again/],

@@ -32,15 +32,7 @@ const ANY_UNHEALTHY = /^Unhealthy resources: /;
 const fluxFailed = (message: string) => unhealthy(`Kustomization unhealthy: ${message}`, '11:55:00');
 
 const CASES: Record<string, Case[]> = {
-  'all good': [
-    on('everything current', HEALTHY),
-    on('no source known', HEALTHY, { source: null }),
-    on(
-      'K7: like the Go controller, an object that is not there is no failure, and is named',
-      { ...HEALTHY, message: `${HEALTHY.message} (not found: demo/web)` },
-      { observed: [seen()], kuberikCompat: true },
-    ),
-  ],
+  'all good': [on('everything current', HEALTHY), on('no source known', HEALTHY, { source: null })],
   inventory: [
     on('empty', waits('Kustomization has no managed resources', { isAttempting: false, waitsForEvent: true }), {
       kustomization: { entries: [] },

@@ -141,7 +141,6 @@ export interface Case {
   healthyUntil?: number;
   firstFailures?: FirstFailures;
   gracePeriod?: number;
-  kuberikCompat?: boolean;
   expected: {
     health: string;
     message: string | RegExp;
@@ -162,7 +161,6 @@ export function evaluated({
   healthyUntil,
   firstFailures = new Map(),
   gracePeriod = 60_000,
-  kuberikCompat,
 }: Omit<Case, 'name' | 'expected'>) {
   const read = { kustomization: kustomization(setup), source: from ?? undefined, rollouts };
   const context = healthContext({
@@ -171,7 +169,6 @@ export function evaluated({
     healthyUntil,
     firstFailures,
     gracePeriod,
-    ignoresMissing: kuberikCompat ?? false,
   });
   const own = ownHealth(read, context);
   if ('health' in own) return { own: undefined, result: own };

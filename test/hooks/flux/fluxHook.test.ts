@@ -110,10 +110,6 @@ describe('the Flux decorator', () => {
       return decorate(object, await bind(binding!, rollout('my-app', '1.1.0', '1.0.0')));
     };
 
-    it('triggers the webhook', async () => {
-      expect(await answerTo(at(2, '1.1.0'))).toMatchObject({ annotations: { [DEPLOYED]: renewed } });
-    });
-
     it('triggers it while the source is still fetching the next deployment', async () => {
       const object = kustomization({ deployed: at(2, '1.1.0'), substitute: { APP: '0.9.0' } });
       const [binding] = (await decorate(object)).attachments as FluxBinding[];

@@ -14,13 +14,6 @@ describe('reset: H1 to H16 are cases of the Go controller', () => {
     expect(await syncOnce(object, cluster([]))).toEqual({ attachments: [] });
   });
 
-  const deployedAnHourAgo = rollout({ timestamp: at('11:00:00') });
-
-  it('requeues after a second, in case the write was lost in a conflict', async () => {
-    const object = healthCheck({ spec: {}, status: { status: 'Healthy' } });
-    expect((await syncOnce(object, cluster([]), [deployedAnHourAgo])).resyncAfterSeconds).toBe(1);
-  });
-
   it('a deployment of the future resets at its time', async () => {
     const object = healthCheck({ spec: {}, status: { status: 'Healthy' } });
     const future = rollout({ timestamp: at('12:00:20') });
