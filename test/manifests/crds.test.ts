@@ -144,6 +144,25 @@ describe('a RolloutGate', () => {
   );
 });
 
+it.each<[string, { class?: string; thresholdRange?: object }, string]>([
+  ['another class', { class: 'kustomization' }, 'prometheus needs class: prometheus'],
+  ['no bound', { thresholdRange: {} }, 'needs min, max or both'],
+  ['bounds the wrong way round', { thresholdRange: { min: 2, max: 1 } }, 'min must not be above max'],
+])('a HealthCheck with a query may not have %s', (_, { class: name = 'prometheus', ...bounds }, text) => {
+  const prometheus = { provider: 'prometheus', query: 'up', thresholdRange: { max: 1 }, ...bounds };
+  const check = objectOf('HealthCheck', 'app', { spec: { class: name, prometheus } });
+  expect(problemsOf(check)).toEqual([expect.stringContaining(text)]);
+});
+
+it('a MetricProvider sends credentials by https only', () => {
+  const problems = (scheme: string) => {
+    const spec = { address: `${scheme}://prometheus`, namespaceSelector: {}, secretRef: { name: 'a' } };
+    return problemsOf(objectOf('MetricProvider', { metadata: { name: 'prometheus' }, spec }));
+  };
+  expect(problems('http')).toEqual([expect.stringContaining('credentials are sent over https only')]);
+  expect(problems('https')).toEqual([]);
+});
+
 it.each<[string, object, string]>([
   ['more than everybody', { maxConcurrent: '120%' }, 'maxConcurrent'],
   ['less than nobody', { maxConcurrent: -1 }, 'maxConcurrent'],
