@@ -28,29 +28,13 @@ interface FleetSize {
   objects?: number;
 }
 
-interface ApplicationFleet {
-  /** Grows the fleet, and deploys the current version to the new applications. */
-  growTo(size: FleetSize): Promise<void>;
-  /**
-   * Releases the next version to some applications, or to all. Resolves when each Kustomization has it and each bake
-   * has succeeded.
-   */
-  release(apps?: readonly number[]): Promise<void>;
-  /**
-   * Writes a status as kustomize-controller does when nothing has changed, in four writes: fetching, building, drift
-   * detection, ready.
-   */
-  reconcile(index: number): Promise<void>;
-  close(): void;
-}
-
 const nameOf = (i: number) => `app-${String(i).padStart(4, '0')}`;
 const range = (from: number, to: number) => Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
 
 export async function applicationFleet(
   cluster: LocalCluster,
   { namespaces = 1, bakes = false }: { namespaces?: number | undefined; bakes?: boolean },
-): Promise<ApplicationFleet> {
+) {
   const access = cluster.accessOf('admin');
   const admin = new User(access);
   const flux = new User(cluster.accessOf('flux'));
@@ -120,6 +104,10 @@ export async function applicationFleet(
     await put({ ...check, metadata, spec: { class: 'kustomization' } } as AnyObject);
   }
 
+  /**
+   * Writes a status as kustomize-controller does when nothing has changed, in four writes: fetching, building, drift
+   * detection, ready.
+   */
   async function reconcile(i: number): Promise<void> {
     const about = ref('kustomization', namespaceOf(i), nameOf(i));
     let object = await flux.get(about);
@@ -160,7 +148,8 @@ export async function applicationFleet(
   }
 
   return {
-    async growTo({ rollouts: count, checks: wanted = 0, objects = 0 }) {
+    /** Grows the fleet, and deploys the current version to the new applications. */
+    async growTo({ rollouts: count, checks: wanted = 0, objects = 0 }: FleetSize) {
       const before = size;
       size = { rollouts: count, checks: wanted, objects };
       const apps = range(before.rollouts, count);
@@ -168,7 +157,11 @@ export async function applicationFleet(
       await inParallel(range(before.checks, wanted), createCheck, WIDTH);
       await deploy(apps, count);
     },
-    release: (apps = range(0, size.rollouts)) => {
+    /**
+     * Releases the next version to some applications, or to all. Resolves when each Kustomization has it and each bake
+     * has succeeded.
+     */
+    release: (apps: readonly number[] = range(0, size.rollouts)) => {
       releases++;
       return deploy(apps, apps.length);
     },

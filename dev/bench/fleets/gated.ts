@@ -14,22 +14,7 @@ const KINDS = [kustomization, helmRelease, ociRepository];
 /** Values of `spec.suspend` before the Gate closes, which the opening must restore. */
 const BEFORE = [undefined, false, undefined, true];
 
-export interface Fleet {
-  /** Creates the open Gate and the objects, of different kinds, most of them not suspended. */
-  create(): Promise<void>;
-  request(action: 'open' | 'close'): Promise<void>;
-  /** Number of held objects: suspended, with the annotation that has the value before. */
-  countHeld(): Promise<number>;
-  /** Number of objects in their state before the Gate closed. */
-  countRestored(): Promise<number>;
-  objects: AnyObject[];
-  isHeld(object: AnyObject): boolean;
-  isRestored(object: AnyObject): boolean;
-  /** The collections of the objects, and the number of objects in each. */
-  collections(): Promise<{ path: string; count: number }[]>;
-}
-
-export function fleet(access: Access, namespace: string, count: number): Fleet {
+export function fleet(access: Access, namespace: string, count: number) {
   const admin = new User(access);
   const objects = Array.from({ length: count }, (_, i): AnyObject => {
     const suspend = BEFORE[i % BEFORE.length];
@@ -58,12 +43,14 @@ export function fleet(access: Access, namespace: string, count: number): Fleet {
     objects,
     isHeld,
     isRestored,
+    /** The collections of the objects, and the number of objects in each. */
     collections: () =>
       Promise.all(
         kinds.map(async ({ count, ...of }) => {
           return { path: await pathOf(access, { ...of, metadata: { namespace } }), count };
         }),
       ),
+    /** Creates the open Gate and the objects, of different kinds, most of them not suspended. */
     async create() {
       await admin.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
       await admin.apply(gate(namespace, GATE, { spec: { default: 'opened' } }));
@@ -78,10 +65,14 @@ export function fleet(access: Access, namespace: string, count: number): Fleet {
         WIDTH,
       );
     },
-    async request(action) {
+    async request(action: 'open' | 'close') {
       await requestGate(admin, namespace, GATE, action);
     },
+    /** Number of held objects: suspended, with the annotation that has the value before. */
     countHeld: () => countWhere(isHeld),
+    /** Number of objects in their state before the Gate closed. */
     countRestored: () => countWhere(isRestored),
   };
 }
+
+export type Fleet = ReturnType<typeof fleet>;

@@ -9,14 +9,8 @@ const RETRY_MS = 200;
 /** The time from one line of progress to the next. */
 const PROGRESS_MS = 30_000;
 
-interface ObjectWatch {
-  /** Resolves when `count` different objects are in the state; rejects after `timeoutMs`. */
-  until(count: number, isInState: (object: AnyObject) => boolean, timeoutMs: number): Promise<void>;
-  close(): void;
-}
-
 /** Watches a collection, existing objects included. `each` gets every version as it arrives. */
-export function watchObjects(access: Access, path: string, each: (object: AnyObject) => void = () => {}): ObjectWatch {
+export function watchObjects(access: Access, path: string, each: (object: AnyObject) => void = () => {}) {
   const objects = new Map<string, AnyObject>();
   let changed = () => {};
   const end = new AbortController();
@@ -33,7 +27,8 @@ export function watchObjects(access: Access, path: string, each: (object: AnyObj
   // On a busy machine a watch may break off.
   const following = repeat(RETRY_MS, follow);
   return {
-    async until(count, isInState, timeoutMs) {
+    /** Resolves when `count` different objects are in the state; rejects after `timeoutMs`. */
+    async until(count: number, isInState: (object: AnyObject) => boolean, timeoutMs: number) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const missing = () => count - [...objects.values()].filter(isInState).length;
       const timer = setTimeout(

@@ -39,18 +39,7 @@ const ATTACKS = {
 };
 type Attack = keyof typeof ATTACKS;
 
-export interface HostileTenant {
-  create(): Promise<void>;
-  act(): Promise<void>;
-  /** Opens or closes a Gate that selects every object of the tenant without the label `free`. */
-  turn(action: 'open' | 'close'): Promise<unknown>;
-  /** The tenant's Flux objects that aren't suspended, as `Kind name (uid)`. */
-  running(): Promise<string[]>;
-  /** Deletes everything that the tenant created. */
-  leave(): Promise<void>;
-}
-
-export function hostileTenant({ admin, developer, sre }: Users, random: Random): HostileTenant {
+export function hostileTenant({ admin, developer, sre }: Users, random: Random) {
   let count = 0;
   const selects = { labelSelector: { matchExpressions: [{ key: FREE, operator: 'DoesNotExist' }] } };
   const own = gate(NAMESPACE, 'own', { spec: { default: 'opened', selects } });
@@ -177,7 +166,9 @@ export function hostileTenant({ admin, developer, sre }: Users, random: Random):
     act: async () => {
       await attacks[random.weighted(ATTACKS)]();
     },
-    turn: (action) => requestGate(sre, NAMESPACE, 'own', action),
+    /** Opens or closes a Gate that selects every object of the tenant without the label `free`. */
+    turn: (action: 'open' | 'close') => requestGate(sre, NAMESPACE, 'own', action),
+    /** The tenant's Flux objects that aren't suspended, as `Kind name (uid)`. */
     running: async () =>
       (await all())
         .filter(
@@ -185,6 +176,7 @@ export function hostileTenant({ admin, developer, sre }: Users, random: Random):
             spec.suspend !== true && !metadata.deletionTimestamp && !(FREE in (metadata.labels ?? {})),
         )
         .map(({ kind, metadata }) => `${kind} ${metadata.name} (${metadata.uid})`),
+    /** Deletes everything that the tenant created. */
     leave: async () => {
       for (const one of await all()) {
         // The labels name an applier that never applies.
@@ -197,6 +189,8 @@ export function hostileTenant({ admin, developer, sre }: Users, random: Random):
     },
   };
 }
+
+export type HostileTenant = ReturnType<typeof hostileTenant>;
 
 function unlessThere(error: unknown): void {
   if (!(error instanceof ApiError) || error.code !== 409) throw error;

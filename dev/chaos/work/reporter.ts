@@ -20,17 +20,7 @@ const CLOCKS_MS = [0, 0, -HOUR_MS, HOUR_MS];
 /** Labels of the HealthChecks. */
 export const WATCHED = { app: 'app' };
 
-interface Reporter {
-  create(): Promise<void>;
-  /** Makes a report, or deletes or creates the second HealthCheck. */
-  act(): Promise<void>;
-  /** Creates what is missing, and reports Healthy in both. */
-  recover(): Promise<void>;
-  /** Reports an error in the first HealthCheck. */
-  fail(): Promise<void>;
-}
-
-export function reporterOf(namespace: string, user: User, random: Random): Reporter {
+export function reporterOf(namespace: string, user: User, random: Random) {
   const any = <T>(list: readonly T[]) => list[random.integer(0, list.length - 1)]!;
 
   async function create(name: string): Promise<void> {
@@ -56,6 +46,7 @@ export function reporterOf(namespace: string, user: User, random: Random): Repor
     create: async () => {
       for (const name of NAMES) await create(name);
     },
+    /** Makes a report, or deletes or creates the second HealthCheck. */
     act: async () => {
       const act = random.weighted(ACTS);
       if (act !== 'create') return report(any(NAMES), act);
@@ -63,12 +54,14 @@ export function reporterOf(namespace: string, user: User, random: Random): Repor
       if (await user.find(second)) await user.remove(second);
       else await create(NAMES[1]);
     },
+    /** Creates what is missing, and reports Healthy in both. */
     recover: async () => {
       for (const name of NAMES) {
         if (!(await user.find(ref('healthCheck', namespace, name)))) await create(name);
         await report(name, 'Healthy');
       }
     },
+    /** Reports an error in the first HealthCheck. */
     fail: () => report(NAMES[0], 'Unhealthy'),
   };
 }

@@ -85,52 +85,13 @@ export const FLUX_NAMESPACE = 'flux-system';
 /** Name of the platform team's Gate. */
 export const EMERGENCY = 'emergency';
 
-export interface Team {
-  namespace: string;
-  create(): Promise<void>;
-  /** Releases a new version of the image. */
-  release(): Promise<void>;
-  releases(): number;
-  /** Opens or closes one of the Gates. */
-  toggleGate(): Promise<void>;
-  /** Closes a Gate of the team, or the platform team's. */
-  close(name: 'freeze' | 'approval' | 'qa' | typeof EMERGENCY): Promise<void>;
-  /** Closes a Gate that then begins to select; null ends that. */
-  select(selects: object | null): Promise<void>;
-  /** Commits a change to Git. */
-  commit(): Promise<void>;
-  sync(): Promise<void>;
-  /** Runs source-controller and kustomize-controller. */
-  reconcile(): Promise<void>;
-  /** Makes a random write of a user, allowed or not. */
-  act(): Promise<void>;
-  /** Writes other users' approvals into the record of a Gate or RolloutGate. */
-  forge(): Promise<void>;
-  /** Exceeds a limit of Gates, and tries what that forbids. */
-  exceed(): Promise<void>;
-  /** Reports random health, or Healthy after `calm`. */
-  report(): Promise<void>;
-  /** Opens every Gate of the team. */
-  open(): Promise<void>;
-  /** Reports Healthy. */
-  recover(): Promise<void>;
-  /** Reports an error. */
-  fail(): Promise<void>;
-  /** Withdraws pins and bypasses, and opens every Gate. */
-  calm(): Promise<void>;
-  /** Retries a failed deployment, and deploys the newest version again after its rollback. */
-  mend(): Promise<void>;
-  /** Differences from the state to which the team must converge. */
-  unsettled(): Promise<string[]>;
-}
-
 /** @param isNearLimits whether the team's objects name more Gates than `requiredGates` of the simulation */
 export function teamOf(
   index: number,
   { admin, developer, sre, flux, reporter }: Users,
   random: Random,
   isNearLimits = false,
-): Team {
+) {
   const namespace = `team-${index}`;
   const owner = { namespace: FLUX_NAMESPACE, name: namespace };
   const fake = fakeFlux({ flux });
@@ -299,7 +260,7 @@ export function teamOf(
     ungate: () => nameGates(random.next() < 0.5 ? [] : ownGates),
   };
 
-  const self: Team = {
+  const self = {
     namespace,
     releases: () => newest,
     create: async () => {
@@ -324,10 +285,12 @@ export function teamOf(
       await developer.create(rollout(namespace, 'app', { labels: SHARED, spec: { gates, ...bake } }));
       await developer.create(manual());
     },
+    /** Releases a new version of the image. */
     release: () => {
       newest++;
       return publish();
     },
+    /** Opens or closes one of the Gates. */
     toggleGate: async () => {
       const which = any(['freeze', 'approval', 'qa'] as const);
       const opens = random.next() < 0.65;
@@ -336,14 +299,17 @@ export function teamOf(
       if (which === 'qa') await sre.mergePatch(qa, { spec: { passing: opens } });
       else await requestGate(sre, namespace, which, opens ? 'open' : 'close', { more: { [OPEN_FOR]: version } });
     },
-    close: async (name) => {
+    /** Closes a Gate of the team, or the platform team's. */
+    close: async (name: 'freeze' | 'approval' | 'qa' | typeof EMERGENCY) => {
       if (name === 'qa') await sre.mergePatch(qa, { spec: { passing: false } });
       else await requestGate(sre, name === EMERGENCY ? FLUX_NAMESPACE : namespace, name, 'close');
     },
-    select: async (selects) => {
+    /** Closes a Gate that then begins to select; null ends that. */
+    select: async (selects: object | null) => {
       if (selects) await requestGate(sre, namespace, 'approval', 'close');
       await sre.mergePatch(ref('gate', namespace, 'approval'), { spec: { selects } });
     },
+    /** Commits a change to Git. */
     commit: async () => {
       commits[any(['app', 'web', 'source', 'fetched'] as const)]++;
     },
@@ -351,10 +317,13 @@ export function teamOf(
       const { failed } = await sync(manifests());
       if (failed) throw failed;
     },
+    /** Runs source-controller and kustomize-controller. */
     reconcile: () => fake.reconcile(namespace),
+    /** Makes a random write of a user, allowed or not. */
     act: async () => {
       await acts[random.weighted(bakes ? ACTS_WHERE_BAKED : ACTS)]();
     },
+    /** Writes other users' approvals into the record of a Gate or RolloutGate. */
     forge: async () => {
       if (!requiresApprovals) return;
       const [object, record, about] = any([
@@ -367,19 +336,24 @@ export function teamOf(
       const given = by.map((user) => ({ version: tag(newest), ...about, uid, by: user, at }));
       await sre.mergePatch(object, { metadata: { annotations: { [record]: JSON.stringify({ given }) } } });
     },
+    /** Exceeds a limit of Gates, and tries what that forbids. */
     exceed: async () => {
       for (const write of any(excesses)) await write().catch(unlessRefused);
     },
+    /** Reports random health, or Healthy after `calm`. */
     report: async () => {
       await (isCalm ? health?.recover() : health?.act());
     },
     recover: async () => health?.recover(),
+    /** Reports an error. */
     fail: async () => health?.fail(),
+    /** Opens every Gate of the team. */
     open: async () => {
       await sre.mergePatch(qa, { spec: { passing: true } });
       for (const name of ['freeze', 'approval']) await requestGate(sre, namespace, name, 'open');
       if (requiresApprovals) await approveAll();
     },
+    /** Withdraws pins and bypasses, and opens every Gate. */
     calm: async () => {
       isCalm = true;
       // The API server may have died before it stored the newest release, or before it answered.
@@ -399,6 +373,7 @@ export function teamOf(
       await nameGates(ownGates);
       for (const one of unmarked) await developer.mergePatch(one, { spec: { suspend: null } });
     },
+    /** Retries a failed deployment, and deploys the newest version again after its rollback. */
     mend: async () => {
       const { status, metadata } = await admin.get(app);
       const [head] = status?.history ?? [];
@@ -409,6 +384,7 @@ export function teamOf(
         await developer.mergePatch(app, request(wish));
       }
     },
+    /** Differences from the state to which the team must converge. */
     unsettled: async () => {
       const objects = await Promise.all([...manifests(), manual()].map(async (wanted) => differences(wanted)));
       const { status, metadata } = await admin.get(app);
@@ -443,6 +419,8 @@ export function teamOf(
   }
   return self;
 }
+
+export type Team = ReturnType<typeof teamOf>;
 
 function unlessRefused(error: unknown): void {
   if (!(error instanceof ApiError)) throw error;
