@@ -14,23 +14,12 @@ function revisionOf(tag: string): string {
   return `${tag}@sha256:${createHash('sha256').update(tag).digest('hex')}`;
 }
 
-interface FakeFlux {
-  /** source-controller fetches the tag in `spec.ref`. Resolves to the revision, or undefined for a suspended object. */
-  fetch(namespace: string, name: string): Promise<string | undefined>;
-  /** kustomize-controller applies the artifact of `spec.sourceRef` successfully. */
-  apply(namespace: string, name: string): Promise<string | undefined>;
-  /** Reconciles every GitRepository, OCIRepository and Kustomization of the namespace that isn't up to date. */
-  reconcile(namespace: string): Promise<void>;
-  /** Calls `reconcile` in a loop until it is stopped, ignoring errors. */
-  follow(namespace: string): { stop(): Promise<void> };
-}
-
 const REVISION_WITHOUT_SOURCE = revisionOf('latest');
 const GIT = { apiVersion: 'source.toolkit.fluxcd.io/v1', kind: 'GitRepository' };
 const BRANCH = `main@sha1:${'0'.repeat(40)}`;
 const FOLLOW_MS = 100;
 
-export function fakeFlux({ flux }: { flux: User }): FakeFlux {
+export function fakeFlux({ flux }: { flux: User }) {
   const ready = (object: AnyObject, reason: string, message: string) =>
     conditions(object, [conditionAt(flux, 'Ready', object.metadata.generation, 'True', reason, message)]);
 
@@ -73,6 +62,7 @@ export function fakeFlux({ flux }: { flux: User }): FakeFlux {
     return revision;
   }
 
+  /** Reconciles every GitRepository, OCIRepository and Kustomization of the namespace that isn't up to date. */
   async function reconcile(namespace: string): Promise<void> {
     const list = (apiVersion: string, kind: string) => flux.list(apiVersion, kind, namespace);
     for (const source of await list(GIT.apiVersion, GIT.kind)) {
@@ -89,10 +79,15 @@ export function fakeFlux({ flux }: { flux: User }): FakeFlux {
   }
 
   return {
-    fetch: async (namespace, name) => fetchObject(await flux.get(ref('ociRepository', namespace, name))),
-    apply: async (namespace, name) => applyObject(await flux.get(ref('kustomization', namespace, name))),
+    /** source-controller fetches the tag in `spec.ref`. Resolves to the revision, or undefined for a suspended object. */
+    fetch: async (namespace: string, name: string) =>
+      fetchObject(await flux.get(ref('ociRepository', namespace, name))),
+    /** kustomize-controller applies the artifact of `spec.sourceRef` successfully. */
+    apply: async (namespace: string, name: string) =>
+      applyObject(await flux.get(ref('kustomization', namespace, name))),
     reconcile,
-    follow: (namespace) => repeat(FOLLOW_MS, () => reconcile(namespace)),
+    /** Calls `reconcile` in a loop until it is stopped, ignoring errors. */
+    follow: (namespace: string) => repeat(FOLLOW_MS, () => reconcile(namespace)),
   };
 }
 

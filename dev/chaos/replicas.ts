@@ -1,29 +1,19 @@
 /** Several hook servers behind a balancer, as the Deployment's Pods are behind its Service. */
 import type { StartReplica } from '../local/cluster.ts';
 import type { HookPorts } from '../local/hooks/hookServer.ts';
-import type { RunningChild } from '../local/process/childProcess.ts';
 import { freePort } from '../local/process/ports.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 
 export const REPLICAS = ['hooks-1', 'hooks-2', 'hooks-3'] as const;
 
-export interface Replicas {
-  /** Starts all replicas and the balancer; for `serveHooks` of a cluster. */
-  serve(start: StartReplica): Promise<HookPorts>;
-  /** Restarts a replica on its ports. */
-  startAgain(name: string): Promise<RunningChild>;
-  /** Address of each replica's metrics: `127.0.0.1:port`. */
-  hosts(): string[];
-  close(): Promise<void>;
-}
-
-export function replicasOf(): Replicas {
+export function replicasOf() {
   const replicas = new Map<string, HookPorts>();
   const balancers: Balancer[] = [];
   let start: StartReplica;
 
   return {
-    serve: async (startReplica) => {
+    /** Starts all replicas and the balancer; for `serveHooks` of a cluster. */
+    serve: async (startReplica: StartReplica) => {
       start = startReplica;
       for (const name of REPLICAS) replicas.set(name, { hooksPort: await freePort(), webhookPort: await freePort() });
       await Promise.all([...replicas].map(([name, ports]) => start(name, ports)));
@@ -34,10 +24,14 @@ export function replicasOf(): Replicas {
       };
       return { hooksPort: await balance('hooksPort'), webhookPort: await balance('webhookPort') };
     },
-    startAgain: (name) => start(name, replicas.get(name)!),
+    /** Restarts a replica on its ports. */
+    startAgain: (name: string) => start(name, replicas.get(name)!),
+    /** Address of each replica's metrics: `127.0.0.1:port`. */
     hosts: () => [...replicas.values()].map(({ hooksPort }) => `127.0.0.1:${hooksPort}`),
     close: async () => {
       await Promise.all(balancers.map((balancer) => balancer.close()));
     },
   };
 }
+
+export type Replicas = ReturnType<typeof replicasOf>;

@@ -4,32 +4,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerOptions } from 'node:https';
 import { type LocalServer, startLocalServer } from '../support/localServer.ts';
 
-export interface FakeRegistry {
-  host: string;
-  /** `METHOD path` of each request, and its Authorization. */
-  requests: string[];
-  authorizations: (string | undefined)[];
-  /** By `repository digest` or `repository tag`. */
-  manifests: Map<string, { mediaType: string; bytes: Buffer }>;
-  blobs: Map<string, Buffer>;
-  /** Answers instead of the registry if it returns true. */
-  meddle: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** Whether it lists referrers, one per page. */
-  hasReferrers: boolean;
-  /** Origin of its links to the next page of referrers; empty: links are paths. */
-  pageOrigin: string;
-  blob(repository: string, content: string | Buffer): { mediaType: string; digest: string; size: number };
-  manifest(repository: string, manifest: object, tag?: string): { mediaType: string; digest: string; size: number };
-  /** Makes it empty again, and as helpful as at its start. */
-  reset(): void;
-}
-
 export const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
 export const OCI_INDEX = 'application/vnd.oci.image.index.v1+json';
 const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
 
 /** @param tls uses HTTPS with this certificate */
-export async function startFakeRegistry(tls?: ServerOptions): Promise<FakeRegistry> {
+export async function startFakeRegistry(tls?: ServerOptions) {
   const server: LocalServer = await startLocalServer((request, response) => {
     registry.authorizations.push(request.headers.authorization);
     if (registry.meddle(request, response)) return;
@@ -37,21 +17,26 @@ export async function startFakeRegistry(tls?: ServerOptions): Promise<FakeRegist
     request.on('data', (chunk) => chunks.push(chunk));
     request.on('end', () => answer(registry, request, response, Buffer.concat(chunks)));
   }, tls);
-  const registry: FakeRegistry = {
+  const registry = {
     host: server.host,
+    /** `METHOD path` of each request, and its Authorization. */
     requests: server.requests,
-    authorizations: [],
-    manifests: new Map(),
-    blobs: new Map(),
-    meddle: () => false,
+    authorizations: [] as (string | undefined)[],
+    /** By `repository digest` or `repository tag`. */
+    manifests: new Map<string, { mediaType: string; bytes: Buffer }>(),
+    blobs: new Map<string, Buffer>(),
+    /** Answers instead of the registry if it returns true. */
+    meddle: (_request: IncomingMessage, _response: ServerResponse) => false,
+    /** Whether it lists referrers, one per page. */
     hasReferrers: false,
+    /** Origin of its links to the next page of referrers; empty: links are paths. */
     pageOrigin: '',
-    blob(repository, content) {
+    blob(repository: string, content: string | Buffer) {
       const bytes = Buffer.from(content);
       registry.blobs.set(`${repository} ${sha256(bytes)}`, bytes);
       return { mediaType: LAYER, digest: sha256(bytes), size: bytes.byteLength };
     },
-    manifest(repository, manifest, tag) {
+    manifest(repository: string, manifest: object, tag?: string) {
       const bytes = Buffer.from(JSON.stringify(manifest));
       const { mediaType } = manifest as { mediaType: string };
       const digest = sha256(bytes);
@@ -60,6 +45,7 @@ export async function startFakeRegistry(tls?: ServerOptions): Promise<FakeRegist
       }
       return { mediaType, digest, size: bytes.byteLength };
     },
+    /** Makes it empty again, and as helpful as at its start. */
     reset() {
       registry.manifests.clear();
       registry.blobs.clear();
@@ -72,6 +58,8 @@ export async function startFakeRegistry(tls?: ServerOptions): Promise<FakeRegist
   };
   return registry;
 }
+
+export type FakeRegistry = Awaited<ReturnType<typeof startFakeRegistry>>;
 
 /** An image of these layers. */
 export function image(registry: FakeRegistry, repository: string, layers: string[], tag?: string, rest: object = {}) {

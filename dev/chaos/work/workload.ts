@@ -8,7 +8,7 @@ import { ApiError } from '../../client/send.ts';
 import type { LocalCluster } from '../../local/cluster.ts';
 import type { Log } from '../../local/process/log.ts';
 import { hostileTenant } from './hostile.ts';
-import { createPlatform, EMERGENCY, FLUX_NAMESPACE, type Team, teamOf, usersOf } from './team.ts';
+import { createPlatform, EMERGENCY, FLUX_NAMESPACE, teamOf, usersOf } from './team.ts';
 
 const PROGRESS_MS = 10_000;
 /** Duration of the freeze against which the hostile tenant works while every process runs. */
@@ -17,22 +17,6 @@ const FREEZE_MS = 30_000;
 const HELD_WITHIN_MS = 10_000;
 
 export type Tally = Record<'done' | 'denied' | 'conflict' | 'missing' | 'unavailable', number>;
-
-export interface Workload {
-  teams: readonly Team[];
-  tally: Tally;
-  /**
-   * Closes the platform team's Gate during the work. Resolves to the hostile tenant's objects that weren't held in time
-   * or didn't stay held.
-   */
-  freeze(): Promise<{ heldAfterSeconds: number; violations: string[] }>;
-  /**
-   * Ends the users' work, opens every Gate and reports Healthy, while Git and Flux continue. Resolves to the
-   * differences that are left at the deadline.
-   */
-  settle(patienceMs: number): Promise<string[]>;
-  stop(): Promise<void>;
-}
 
 export interface Pace {
   /** Factor for the pauses between users' actions. */
@@ -45,7 +29,7 @@ export async function startWorkload(
   cluster: LocalCluster,
   random: Random,
   { teams: teamCount, pace, log }: { teams: number; pace: Pace; log: Log },
-): Promise<Workload> {
+) {
   const users = usersOf((name) => new User(cluster.accessOf(name)));
   const next = () => randomFrom(random.integer(0, 2 ** 31));
   const teams = Array.from({ length: teamCount }, (_, i) => teamOf(i + 1, users, next()));
@@ -114,6 +98,10 @@ export async function startWorkload(
   return {
     teams,
     tally,
+    /**
+     * Closes the platform team's Gate during the work. Resolves to the hostile tenant's objects that weren't held in
+     * time or didn't stay held.
+     */
     freeze: async () => {
       frozen = true;
       // A request to open that is still on its way would arrive last, and win.
@@ -139,7 +127,11 @@ export async function startWorkload(
       }
       return { heldAfterSeconds, violations: [...violations] };
     },
-    settle: async (patienceMs) => {
+    /**
+     * Ends the users' work, opens every Gate and reports Healthy, while Git and Flux continue. Resolves to the
+     * differences that are left at the deadline.
+     */
+    settle: async (patienceMs: number) => {
       resting.abort();
       await Promise.all(usersWork);
       const deadline = performance.now() + patienceMs;
@@ -168,6 +160,8 @@ export async function startWorkload(
     },
   };
 }
+
+export type Workload = Awaited<ReturnType<typeof startWorkload>>;
 
 async function retry(what: () => Promise<unknown>, deadline: number): Promise<void> {
   for (;;) {

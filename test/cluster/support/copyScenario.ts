@@ -5,21 +5,13 @@ import type { AnyObject, ClusterView } from './cluster.ts';
 import { type RolloutScenario, scenarioOf } from './rolloutScenario.ts';
 import { conditionOf } from './versions.ts';
 
-interface CopyScenario extends RolloutScenario {
-  /** Pushes a release to the source, and the ImagePolicy selects it. */
-  release(tag: string): Promise<string>;
-  inTarget(tag: string): Promise<string | undefined>;
-  jobs(): Promise<AnyObject[]>;
-  copied(): Promise<AnyObject | undefined>;
-}
-
 /** A namespace with Secrets for both registries, and its own repositories in each. */
 interface Registries {
   source: RealRegistry;
   target: RealRegistry;
 }
 
-export async function copyScenario(view: ClusterView, { source, target }: Registries): Promise<CopyScenario> {
+export async function copyScenario(view: ClusterView, { source, target }: Registries) {
   const { admin, newNamespace, publish } = view;
   const scenario = scenarioOf(view, await newNamespace());
   const { ns } = scenario;
@@ -29,12 +21,13 @@ export async function copyScenario(view: ClusterView, { source, target }: Regist
   await admin.create(objectOf('ImageRepository', { metadata: { namespace: ns, name: 'app' }, spec }));
   return {
     ...scenario,
-    async release(tag) {
+    /** Pushes a release to the source, and the ImagePolicy selects it. */
+    async release(tag: string) {
       const digest = await pushTo(source, `${ns}/app`, tag);
       await publish(ns, 'app', tag, digest);
       return digest;
     },
-    inTarget: async (tag) => (await target.pull(`${ns}/prod`, tag))?.digest,
+    inTarget: async (tag: string) => (await target.pull(`${ns}/prod`, tag))?.digest,
     jobs: () => admin.list('batch/v1', 'Job', ns),
     copied: async () => conditionOf({ status: await scenario.statusOf() } as AnyObject, 'Copied'),
   };

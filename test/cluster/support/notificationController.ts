@@ -11,20 +11,7 @@ interface Notification {
   metadata: Record<string, string>;
 }
 
-interface PlayedController {
-  address: string;
-  /** Notifications of the object, as `severity message`. */
-  notificationsOf(kind: string, namespace: string, name: string): string[];
-  /** Waits until the object has these notifications, among others. */
-  untilNotified(kind: string, namespace: string, name: string, ...expected: (string | RegExp)[]): Promise<void>;
-  events: Notification[];
-  /** From now on no request is answered. */
-  hang(): void;
-  /** Requests that wait for an answer. */
-  hanging(): number;
-}
-
-export async function playNotificationController(): Promise<PlayedController> {
+export async function playNotificationController() {
   const events: Notification[] = [];
   let hangs = false;
   let hanging = 0;
@@ -36,6 +23,7 @@ export async function playNotificationController(): Promise<PlayedController> {
     events.push((await json(request)) as Notification);
     response.writeHead(202).end();
   });
+  /** Notifications of the object, as `severity message`. */
   const notificationsOf = (kind: string, namespace: string, name: string) =>
     events
       .filter(({ involvedObject: o }) => o.kind === kind && o.namespace === namespace && o.name === name)
@@ -44,7 +32,8 @@ export async function playNotificationController(): Promise<PlayedController> {
     address: `http://${server.host}/`,
     events,
     notificationsOf,
-    untilNotified: async (kind, namespace, name, ...expected) => {
+    /** Waits until the object has these notifications, among others. */
+    untilNotified: async (kind: string, namespace: string, name: string, ...expected: (string | RegExp)[]) => {
       const isIn = (texts: string[], one: string | RegExp) =>
         texts.some((text) => (typeof one === 'string' ? text === one : one.test(text)));
       await waitFor(() => {
@@ -54,9 +43,11 @@ export async function playNotificationController(): Promise<PlayedController> {
         return true;
       }, `${kind} ${namespace}/${name} to have these notifications`);
     },
+    /** From now on no request is answered. */
     hang: () => {
       hangs = true;
     },
+    /** Requests that wait for an answer. */
     hanging: () => hanging,
   };
 }

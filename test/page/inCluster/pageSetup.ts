@@ -46,17 +46,6 @@ type Sent = Pick<RequestOptions, 'method' | 'headers'> & {
   tls?: TlsOptions;
 };
 
-export interface PageSetup {
-  asked: Asked[];
-  /** Lines of the log. */
-  logged: string[];
-  port: number;
-  /** Follows no redirect and keeps no cookie. */
-  ask(path: string, sent?: Sent): Promise<Answer>;
-  /** Replaces the key of the cookies. */
-  replaceKey(text: string): void;
-}
-
 /** Headers of requests by the page's own scripts. */
 export const FROM_PAGE = { 'x-rollouts-page': '1', 'sec-fetch-site': 'same-origin', origin: ORIGIN };
 
@@ -76,7 +65,7 @@ export async function notingApiServer(name = 'app', token = 'secret') {
 }
 
 /** It ends with the test. */
-export async function openPage(env: Record<string, string>, now?: () => number): Promise<PageSetup> {
+export async function openPage(env: Record<string, string>, now?: () => number) {
   const folder = temporaryFolder('page-');
   const file = (name: string, text: string) => {
     writeFileSync(join(folder, name), text);
@@ -95,6 +84,7 @@ export async function openPage(env: Record<string, string>, now?: () => number):
     }),
     ...env,
   });
+  /** Lines of the log. */
   const logged: string[] = [];
   const log = createLog('silent');
   for (const level of ['info', 'warn', 'error'] as const) {
@@ -106,6 +96,7 @@ export async function openPage(env: Record<string, string>, now?: () => number):
   const assets = new Map([['/index.html', { type: 'text/html', bytes: Buffer.from('<title>page</title>') }]]);
   const page = await serveInCluster({ config, kubeConfig, assets, log, ...(now && { now }) });
   atEnd(page.close);
+  /** Follows no redirect and keeps no cookie. */
   const ask = (path: string, { body, headers, tls, until = () => true, ...rest }: Sent = {}) =>
     new Promise<Answer>((resolve, reject) => {
       const options = {
@@ -134,9 +125,12 @@ export async function openPage(env: Record<string, string>, now?: () => number):
       sending.on('error', reject);
       sending.end(body);
     });
+  /** Replaces the key of the cookies. */
   const replaceKey = (text: string) => void file('key', text);
   return { asked, logged, port: page.port, ask, replaceKey };
 }
+
+export type PageSetup = Awaited<ReturnType<typeof openPage>>;
 
 const isStream = (headers: IncomingHttpHeaders) => headers['content-type']?.startsWith('text/event-stream') === true;
 
