@@ -20,18 +20,6 @@ export interface Fault {
   what: 'killed' | 'paused' | 'crashed';
 }
 
-export interface Faults {
-  /** Numbers of faults by process. */
-  counts: ReadonlyMap<string, Record<Fault['what'], number>>;
-  history: readonly Fault[];
-  /** The start of the process that ran at `ms`; for the first process, the start of the schedule. */
-  startedBefore(name: string, ms: number): number;
-  /** Ends the schedule; resolves when every process runs again. */
-  stop(): Promise<void>;
-  /** Rejects when a process cannot be started again. */
-  failed: Promise<never>;
-}
-
 const DOWN_MS = { least: 0, most: 1500 };
 const SHORTEST_PAUSE_MS = 500;
 /** Number of attempts to restart a process: its port may be taken, or a process that it needs may be down. */
@@ -48,7 +36,7 @@ export function startFaults(
   { betweenMs, sparedAfterMs }: FaultSchedule,
   random: Random,
   log: Log,
-): Faults {
+) {
   const begin = Date.now();
   const history: Fault[] = [];
   const counts = new Map(targets.map(({ name }) => [name, { killed: 0, paused: 0, crashed: 0 }]));
@@ -122,10 +110,14 @@ export function startFaults(
   })();
 
   return {
+    /** Numbers of faults by process. */
     counts,
     history,
-    startedBefore: (name, ms) => Math.max(...starts.get(name)!.filter((at) => at <= ms)),
+    /** The start of the process that ran at `ms`; for the first process, the start of the schedule. */
+    startedBefore: (name: string, ms: number) => Math.max(...starts.get(name)!.filter((at) => at <= ms)),
+    /** Rejects when a process cannot be started again. */
     failed,
+    /** Ends the schedule; resolves when every process runs again. */
     stop: async () => {
       over = true;
       await running;
@@ -133,6 +125,8 @@ export function startFaults(
     },
   };
 }
+
+export type Faults = ReturnType<typeof startFaults>;
 
 /** Starts the target, with retries. Calls `attempt` before each try. */
 async function startRetrying(target: Target, attempt: () => void): Promise<RunningChild> {

@@ -19,15 +19,6 @@ interface ContainerOptions {
   readOnly?: boolean;
 }
 
-export interface Container {
-  stdout(): string;
-  stderr(): string;
-  /** Sends a signal to the program itself. */
-  kill(signal: NodeJS.Signals): void;
-  /** The exit code; 128 plus the signal's number after a signal. */
-  exited: Promise<number>;
-}
-
 const DEVICES = ['null', 'zero', 'random', 'urandom'];
 const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
 
@@ -51,7 +42,7 @@ mount -o "remount,bind,$mode" "$root"
 exec "$@"
 `;
 
-export function startContainer(image: ImageTree, options: ContainerOptions = {}): Container {
+export function startContainer(image: ImageTree, options: ContainerOptions = {}) {
   const { command = image.entrypoint, args = [], env = {}, mounts = {}, readOnly = true } = options;
   const devices = DEVICES.map((name) => [`/dev/${name}`, `/dev/${name}`]);
   const bound = [...devices, ...Object.entries(mounts).map(([to, from]) => [from, to])] as [string, string][];
@@ -81,13 +72,17 @@ export function startContainer(image: ImageTree, options: ContainerOptions = {})
   return {
     stdout: () => written.stdout,
     stderr: () => written.stderr,
-    exited: new Promise((resolve, reject) => {
+    /** The exit code; 128 plus the signal's number after a signal. */
+    exited: new Promise<number>((resolve, reject) => {
       child.once('error', reject);
       child.once('close', (code) => resolve(code ?? 137));
     }),
-    kill: (signal) => killProgram(child, signal),
+    /** Sends a signal to the program itself. */
+    kill: (signal: NodeJS.Signals) => killProgram(child, signal),
   };
 }
+
+export type Container = ReturnType<typeof startContainer>;
 
 function makeMountPoint(path: string, isFolder: boolean): void {
   mkdirSync(isFolder ? path : dirname(path), { recursive: true });

@@ -7,28 +7,17 @@ import { join } from 'node:path';
 import type { User } from '../../actors/user.ts';
 import { provideGoBinary } from '../binaries/goBinary.ts';
 import { serviceAccountKubeconfig } from '../controlPlane/serviceAccount.ts';
-import { type RunningChild, startChild } from '../process/childProcess.ts';
+import { startChild } from '../process/childProcess.ts';
 import type { Log } from '../process/log.ts';
 import { freePort } from '../process/ports.ts';
 import { temporaryDirectory } from '../process/temporaryDirectory.ts';
 import { EXPORTER_CONFIG, exporterRole } from './component.ts';
 
-export interface KubeStateMetrics {
-  child: RunningChild;
-  /** `127.0.0.1:port`. */
-  host: string;
-  /** Series of a namespace, `name{label="value",…}` → value, without the labels that all of them have. */
-  series(namespace: string): Promise<Record<string, number>>;
-  /** Error lines of the log. */
-  errors(): string[];
-  stop(): Promise<void>;
-}
-
 /** Builds kube-state-metrics if the cache lacks it. Resolves to the binary's path. */
 export const provideKubeStateMetrics = (log?: Log): Promise<string> => provideGoBinary('kube-state-metrics', { log });
 
 /** Starts kube-state-metrics, with a ServiceAccount in the namespace. */
-export async function startKubeStateMetrics(admin: User, namespace: string): Promise<KubeStateMetrics> {
+export async function startKubeStateMetrics(admin: User, namespace: string) {
   const command = await provideKubeStateMetrics();
   const { path: dir, remove } = temporaryDirectory('kube-state-metrics-');
   const kubeconfig = join(dir, 'kubeconfig');
@@ -52,11 +41,14 @@ export async function startKubeStateMetrics(admin: User, namespace: string): Pro
   });
   return {
     child,
+    /** `127.0.0.1:port`. */
     host,
-    async series(wanted) {
+    /** Series of a namespace, `name{label="value",…}` → value, without the labels that all of them have. */
+    async series(wanted: string) {
       const text = await (await fetch(`http://${host}/metrics`)).text();
       return seriesOf(text, wanted);
     },
+    /** Error lines of the log. */
     errors: () =>
       child
         .output()
@@ -68,6 +60,8 @@ export async function startKubeStateMetrics(admin: User, namespace: string): Pro
     },
   };
 }
+
+export type KubeStateMetrics = Awaited<ReturnType<typeof startKubeStateMetrics>>;
 
 /** The kubeconfig of a ServiceAccount with the rights in manifests/components/monitoring/role.yaml. */
 async function kubeconfigOf(admin: User, namespace: string): Promise<string> {

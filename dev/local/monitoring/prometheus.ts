@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cachedGoBinary, provideGoBinary } from '../binaries/goBinary.ts';
-import { type RunningChild, startChild } from '../process/childProcess.ts';
+import { startChild } from '../process/childProcess.ts';
 import { freePort } from '../process/ports.ts';
 import { temporaryDirectory } from '../process/temporaryDirectory.ts';
 import { rules } from './component.ts';
@@ -42,19 +42,6 @@ export interface Series {
   values: [time: number, value: string][];
 }
 
-export interface Prometheus {
-  child: RunningChild;
-  /** `127.0.0.1:port`. */
-  host: string;
-  /** An instant query; rejects with Prometheus' own sentence. */
-  query(expr: string): Promise<Sample[]>;
-  /** Values of a query between two times (in seconds), one per scrape. */
-  range(expr: string, from: number, to: number): Promise<Series[]>;
-  /** Warnings and infos about a query, for example that a metric is no counter. */
-  remarks(expr: string): Promise<string[]>;
-  stop(): Promise<void>;
-}
-
 interface Answer {
   status: string;
   error?: string;
@@ -64,7 +51,7 @@ interface Answer {
 }
 
 /** Starts Prometheus, which scrapes and evaluates alerts at the interval. */
-export async function startPrometheus(targets: readonly Target[], intervalSeconds = 1): Promise<Prometheus> {
+export async function startPrometheus(targets: readonly Target[], intervalSeconds = 1) {
   const command = await providePrometheus('prometheus');
   const { path: dir, remove } = temporaryDirectory('prometheus-');
   const host = `127.0.0.1:${await freePort()}`;
@@ -102,13 +89,17 @@ export async function startPrometheus(targets: readonly Target[], intervalSecond
   };
   return {
     child,
+    /** `127.0.0.1:port`. */
     host,
-    query: async (query) => (await ask('query', { query })).data.result,
-    range: async (query, from, to) => {
+    /** An instant query; rejects with Prometheus' own sentence. */
+    query: async (query: string): Promise<Sample[]> => (await ask('query', { query })).data.result,
+    /** Values of a query between two times (in seconds), one per scrape. */
+    range: async (query: string, from: number, to: number): Promise<Series[]> => {
       const times = { start: String(from), end: String(to), step: interval };
       return (await ask('query_range', { query, ...times })).data.result;
     },
-    async remarks(query) {
+    /** Warnings and infos about a query, for example that a metric is no counter. */
+    async remarks(query: string) {
       const { warnings = [], infos = [] } = await ask('query', { query });
       return [...warnings, ...infos];
     },
@@ -118,3 +109,5 @@ export async function startPrometheus(targets: readonly Target[], intervalSecond
     },
   };
 }
+
+export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>;

@@ -15,26 +15,12 @@ export const PASSWORD = 's3cret:with:colons';
 const HTPASSWD = `${USER}:$2a$04$lBVqg9C9Mbq02mYb3Ka1sOmssliXqoQy/Ngdziene7gpURb6.tl.y\n`;
 const AUTHORIZATION = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`;
 
-export interface RealRegistry {
-  /** `127.0.0.1:port`, plain HTTP. */
-  host: string;
-  /** Pushes a manifest under a tag. Resolves to its digest. */
-  push(repository: string, tag: string, manifest: object): Promise<string>;
-  pushBlob(repository: string, content: string | Uint8Array): Promise<{ digest: string; size: number }>;
-  /** The manifest; undefined if there is none. */
-  pull(repository: string, reference: string): Promise<{ digest: string; text: string } | undefined>;
-  pullBlob(repository: string, digest: string): Promise<string>;
-  /** The tags; none without such a repository. */
-  tags(repository: string): Promise<string[]>;
-  stop(): Promise<void>;
-}
-
 /** Builds the registry if the cache lacks it. Resolves to the binary's path. */
 export const provideRegistry = (log?: Log): Promise<string> =>
   provideGoBinary('registry', { program: 'cmd/registry', log });
 
 /** Starts the registry, built if the cache lacks it. */
-export async function startRealRegistry(log?: Log): Promise<RealRegistry> {
+export async function startRealRegistry(log?: Log) {
   const command = await provideRegistry(log);
   const { path: dir, remove } = temporaryDirectory('registry-');
   const host = `127.0.0.1:${await freePort()}`;
@@ -71,14 +57,16 @@ export async function startRealRegistry(log?: Log): Promise<RealRegistry> {
   const get = (path: string) =>
     fetch(new URL(path, `http://${host}`), { headers: { authorization: AUTHORIZATION, accept: ACCEPT } });
 
-  const registry: RealRegistry = {
+  return {
+    /** `127.0.0.1:port`, plain HTTP. */
     host,
-    async push(repository, tag, manifest) {
+    /** Pushes a manifest under a tag. Resolves to its digest. */
+    async push(repository: string, tag: string, manifest: object) {
       const body = JSON.stringify(manifest);
       await put(`/v2/${repository}/manifests/${tag}`, (manifest as { mediaType: string }).mediaType, body);
       return digestOf(body);
     },
-    async pushBlob(repository, content) {
+    async pushBlob(repository: string, content: string | Uint8Array) {
       const digest = digestOf(content);
       const start = await fetch(`http://${host}/v2/${repository}/blobs/uploads/`, {
         method: 'POST',
@@ -89,16 +77,18 @@ export async function startRealRegistry(log?: Log): Promise<RealRegistry> {
       await put(upload.href, 'application/octet-stream', content);
       return { digest, size: Buffer.byteLength(content) };
     },
-    async pull(repository, reference) {
+    /** The manifest; undefined if there is none. */
+    async pull(repository: string, reference: string) {
       const response = await get(`/v2/${repository}/manifests/${reference}`);
       if (response.status === 404) return undefined;
       const text = await response.text();
       return { digest: digestOf(text), text };
     },
-    async pullBlob(repository, digest) {
+    async pullBlob(repository: string, digest: string) {
       return (await get(`/v2/${repository}/blobs/${digest}`)).text();
     },
-    async tags(repository) {
+    /** The tags; none without such a repository. */
+    async tags(repository: string) {
       const { tags } = (await (await get(`/v2/${repository}/tags/list`)).json()) as { tags?: string[] | null };
       return tags ?? [];
     },
@@ -107,8 +97,9 @@ export async function startRealRegistry(log?: Log): Promise<RealRegistry> {
       remove();
     },
   };
-  return registry;
 }
+
+export type RealRegistry = Awaited<ReturnType<typeof startRealRegistry>>;
 
 function digestOf(content: string | Uint8Array): string {
   return `sha256:${createHash('sha256').update(content).digest('hex')}`;

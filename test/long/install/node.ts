@@ -22,14 +22,7 @@ const named = (kind: string, namespace: string, name: string) => ({
   metadata: { name, namespace },
 });
 
-export interface Node {
-  /** Kills the server. After `release` it is restarted, as by a kubelet. */
-  hold(): Promise<void>;
-  release(): void;
-  stop(): Promise<void>;
-}
-
-export function startNode(cluster: TestCluster, { admin }: ClusterView, network: Network): Node {
+export function startNode(cluster: TestCluster, { admin }: ClusterView, network: Network) {
   let server: { child: RunningChild; revision: string } | undefined;
   // The address is the same after a restart, like a Service's.
   const ports = Promise.all([freePort(), freePort(), freePort()]);
@@ -140,6 +133,7 @@ export function startNode(cluster: TestCluster, { admin }: ClusterView, network:
 
   const looking = repeat(LOOK_MS, look, ({ stack }) => appendFileSync(join(cluster.dir, 'node.log'), `${stack}\n`));
   return {
+    /** Kills the server. After `release` it is restarted, as by a kubelet. */
     hold: async () => {
       isHeld = true;
       await server?.child.stop();
@@ -155,6 +149,8 @@ export function startNode(cluster: TestCluster, { admin }: ClusterView, network:
     },
   };
 }
+
+export type Node = ReturnType<typeof startNode>;
 
 /**
  * All files change in one step, as the kubelet has it: the folder is a link to those of this version of the Secret or

@@ -7,16 +7,10 @@ import { REPOSITORY } from '../../../dev/repository.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 import { stepsOf } from './page.ts';
 
-export interface Reader {
-  /** Runs the section's commands. Resolves to the output of each, stdout and stderr; rejects with it if one fails. */
-  follow(heading: string): Promise<string[]>;
-  run(command: string): Promise<string>;
-}
-
 /** Programs of a reader that the test lacks: their commands are skipped. */
 const OTHERS = ['docker', 'flux'];
 
-export async function newReader(kubeconfig: string, registry: string): Promise<Reader> {
+export async function newReader(kubeconfig: string, registry: string) {
   const folder = temporaryFolder('reader-');
   const bin = join(folder, 'bin');
   mkdirSync(bin);
@@ -41,7 +35,8 @@ export async function newReader(kubeconfig: string, registry: string): Promise<R
     });
   return {
     run,
-    follow: async (heading) => {
+    /** Runs the section's commands. Resolves to the output of each, stdout and stderr; rejects with it if one fails. */
+    follow: async (heading: string) => {
       const outputs: string[] = [];
       for (const step of stepsOf(heading, registry)) {
         if ('run' in step) outputs.push(await run(step.run));
@@ -51,3 +46,5 @@ export async function newReader(kubeconfig: string, registry: string): Promise<R
     },
   };
 }
+
+export type Reader = Awaited<ReturnType<typeof newReader>>;
