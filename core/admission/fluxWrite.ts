@@ -7,10 +7,10 @@
  * | closed Gate | held object: reverts, denies or allows the write | nothing that Gates govern has changed since |
  * | managed fields | object not held, new, or bypassed: sets the deployed versions | these values are still set |
  * | selected-by | writes the annotation | |
- * | suspension | suspends and resumes | an object marked closed is still suspended |
+ * | suspension | sets spec.suspend, and stores the value before | an object marked closed is still suspended |
  * | bypass record | writes the annotation | |
  *
- * Gates govern the spec, the owner references and the annotations that name Gates or Rollouts. They don't govern
+ * Gates govern the spec, the owner references and the annotations that name Gates or Rollouts (`governedChanges`), not
  * GATE_STATE: a decorator marks a held object with it, and the rule for the suspension decides in that write.
  * The validating webhook sees the object as all webhooks have left it, and reads everything again: the cluster may have
  * changed since. It reads no Rollout for a write that `agreesWithDeployed`. What it doesn't check, another webhook may
