@@ -79,7 +79,7 @@ export function fakeFlux({ flux }: { flux: User }) {
   }
 
   return {
-    /** source-controller fetches the tag in `spec.ref`. Resolves to the revision, or undefined for a suspended object. */
+    /** source-controller fetches the tag in `spec.ref`. Resolves to the revision; undefined for a suspended object. */
     fetch: async (namespace: string, name: string) =>
       fetchObject(await flux.get(ref('ociRepository', namespace, name))),
     /** kustomize-controller applies the artifact of `spec.sourceRef` successfully. */
