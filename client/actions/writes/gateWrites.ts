@@ -311,7 +311,7 @@ export function closeAnnotations(
 function planTime(gate: Gate, action: GateAction, at: EpochMs, now: EpochMs): EpochMs {
   const { seen, planned, exception } = gateRequestsOf(gate, now);
   const time = wholeSeconds(at);
-  const isPending = [planned, exception].some((each) => each?.action === action && each.at === time);
+  const isPending = [planned, exception].some((each) => each?.action === action && each.at === time && !each.hasEnded);
   return time === seen?.[action] && !isPending ? time + 1000 : at;
 }
 

@@ -168,6 +168,13 @@ describe('closing a Gate', () => {
     expect(openAt(before, again, [0, 1, 2])).toEqual(opened);
   });
 
+  it('ends an opening for one version, which can be planned again for the same time, a second later', () => {
+    const plan = (gate: Gate) => openGate(gate, { version: '1.2.0', at: NOW + HOUR }, NOW);
+    const planned = storedAfter(gate({ default: 'closed' }), plan(gate({ default: 'closed' })));
+    const again = plan(storedAfter(planned, closeGate(planned, {}, NOW)));
+    expect(textOf(again)).toBe('Planned to open Gate shop/weekend for 1.2.0 only at 2026-11-25T11:00:01Z');
+  });
+
   it('counts in whole seconds, as the Gate does', () => {
     const text = textOf(closeGate(gate({}), { lasts: HOUR }, NOW + 900));
     expect(text).toBe('Closed Gate shop/weekend until 2026-11-25T11:00:00Z');
