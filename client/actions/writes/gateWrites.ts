@@ -77,7 +77,7 @@ interface Opening {
 
 /** Opens a Gate, or extends its opening; a Gate with approvals only if that ends a close request or cancels a plan. */
 export function openGate(gate: Gate, { reason, at: wanted, version }: Opening, now: EpochMs): PlannedWrite {
-  const at = wanted === undefined ? undefined : planTime(gate, 'open', wanted, now);
+  const at = wanted === undefined ? undefined : planTime(gate, 'open', wanted, now, version);
   if (version !== undefined && !isLegalTarget(version))
     return badRequest(`'${version}' is neither a tag nor <namespace>/<rollout>:<tag>.`);
   const problem = at === undefined ? undefined : timeProblem('beginning', at, now);
@@ -106,7 +106,8 @@ export function openGate(gate: Gate, { reason, at: wanted, version }: Opening, n
     return noChange(`${titleOf(gate)} is open${which} already${until === undefined ? '' : `,${untilText(until)}`}.`);
   }
   if (!opening && !gate.spec.approvals) {
-    const why = next.stalled ?? `its spec.window is ${gate.spec.window}`;
+    const { window } = gate.spec;
+    const why = next.stalled ?? (window ? `its spec.window is ${window}` : 'a closure is planned for that time');
     return badRequest(`${titleOf(gate)} would stay closed: ${why}.`);
   }
   const only = version === undefined ? '' : ` for ${version} only`;
@@ -307,12 +308,17 @@ export function closeAnnotations(
   };
 }
 
-/** The time of a planned request: `at`, or a second later if a cancelled plan has that time, which no longer counts. */
-function planTime(gate: Gate, action: GateAction, at: EpochMs, now: EpochMs): EpochMs {
+/**
+ * The time of a planned request: `at`, or a second later if the annotation has had that time for another request, such
+ * as a cancelled plan: then the same time would be no new request.
+ * @param version the one version that the request is for
+ */
+function planTime(gate: Gate, action: GateAction, at: EpochMs, now: EpochMs, version?: string): EpochMs {
   const { seen, planned, exception } = gateRequestsOf(gate, now);
   const time = wholeSeconds(at);
-  const isPending = [planned, exception].some((each) => each?.action === action && each.at === time && !each.hasEnded);
-  return time === seen?.[action] && !isPending ? time + 1000 : at;
+  const isSame = (each: GateRequest | undefined) =>
+    each?.action === action && each.at === time && each.for === version && !each.hasEnded;
+  return time === seen?.[action] && !isSame(planned) && !isSame(exception) ? time + 1000 : at;
 }
 
 /**

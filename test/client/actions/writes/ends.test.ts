@@ -173,6 +173,16 @@ describe('closing a Gate', () => {
     const planned = storedAfter(gate({ default: 'closed' }), plan(gate({ default: 'closed' })));
     const again = plan(storedAfter(planned, closeGate(planned, {}, NOW)));
     expect(textOf(again)).toBe('Planned to open Gate shop/weekend for 1.2.0 only at 2026-11-25T11:00:01Z');
+    const forAll = openGate(planned, { at: NOW + HOUR }, NOW);
+    expect(textOf(forAll)).toBe('Planned to open Gate shop/weekend at 2026-11-25T11:00:01Z');
+  });
+
+  it('planned for the time of an opening for one version lets that one not begin', () => {
+    const closing = closeGate(gate({}), { at: NOW + HOUR }, NOW);
+    const before = storedAfter(gate({}), closing);
+    expect(textOf(openGate(before, { version: '1.2.0', at: NOW + HOUR }, NOW))).toBe(
+      'Gate shop/weekend would stay closed: a closure is planned for that time.',
+    );
   });
 
   it('counts in whole seconds, as the Gate does', () => {
