@@ -197,8 +197,9 @@ export async function waitFor(
     }
     if (signal.aborted) return EXIT.interrupted;
     const style = styleOf(context);
-    const state = [...(unknown ? [style.text(unknown)] : []), ...(last ? [lineOf(last, style)] : [])];
-    terminal.print([`Timed out waiting for: ${what}`, ...state].join('\n'));
+    terminal.print(`Timed out waiting for: ${what}`);
+    if (unknown) terminal.print(style.text(unknown));
+    if (last) terminal.print(lineOf(last, style));
     return EXIT.timeout;
   } finally {
     clearTimeout(timer);
