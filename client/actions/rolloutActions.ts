@@ -3,11 +3,14 @@ import { DEPLOY_MESSAGE } from '../../api/annotations.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import { closureKey } from '../../core/gate/closedGates.ts';
+import { ABSENCE } from '../../core/gate/evaluateGates.ts';
 import { ANY_REF, gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { heldBefore } from '../../core/rollout/evaluation/bypassTarget.ts';
 import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
+import { grantCovers } from '../../core/suspension/bypassGrant.ts';
 import type { Application, ObjectRef, Step } from '../explain/application.ts';
 import { finder, type RelatedObjects } from '../explain/related.ts';
 import { STEP_KINDS } from '../explain/stepKinds.ts';
@@ -197,6 +200,13 @@ function bypassActions(
   const closed = ofGates.filter(({ state, object }) => state === 'blocks' || (object && isClosed(find(object))));
   const gates = closed.flatMap(({ object }) => object ?? []);
   const isLimited = gates.length < closed.length;
+  const closures = gates.map((object) => {
+    const gate = find(object);
+    return closureKey({ key: refKey(object), closure: gate ? evaluateGate(gate, now).closure : ABSENCE });
+  });
+  const isNewest = version === rollout.status?.history?.[0]?.version.tag;
+  // What the Gates hold despite this bypass, such as an object that never ran, another one doesn't release either.
+  if (isNewest && !isLimited && grantCovers(rollout, closures, now)) return [];
   const which = isLimited ? 'all closed Gates' : gates.map((gate) => `Gate ${refKey(gate)}`).join(', ');
   const ref = identityOf(rollout);
   return offer({ type: 'bypass', object: { kind: 'Rollout', ...ref }, version }, rollout, {
