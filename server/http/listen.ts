@@ -1,7 +1,8 @@
 /** HTTP and HTTPS servers with the timeouts that Metacontroller and the API server need, and a graceful end. */
 import { createServer as createHttpServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SecureContextOptions } from 'node:tls';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -11,10 +12,7 @@ import { type ConnectionLimits, limitConnections } from './connectionLimits.ts';
 import { SERVER_LIMITS } from './serverLimits.ts';
 import { watchTls } from './tlsFiles.ts';
 
-/**
- * Longer than the 90 s for which Go's HTTP clients keep idle connections. The limit for headers doesn't apply between
- * two requests.
- */
+/** Longer than the 90 s for which Go's HTTP clients keep idle connections, including unused ones. */
 const KEEP_ALIVE_MS = 95_000;
 const REQUEST_MS = 30_000;
 const HEADERS_MS = SERVER_LIMITS.headersSeconds * 1000;
@@ -84,6 +82,8 @@ function listen(
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = headersMs;
   server.requestTimeout = REQUEST_MS;
+  server.timeout = KEEP_ALIVE_MS;
+  server.on('clientError', endUnlessUnused);
   limitConnections(server, limits);
   const running = new Set<ServerResponse>();
   let draining = false;
@@ -122,6 +122,22 @@ function listen(
       });
     });
   });
+}
+
+const REFUSALS: Record<string, string> = {
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+};
+
+/**
+ * Ends a connection with a request that is too slow or no HTTP. An unused one stays, although Node's limit for headers
+ * begins with the connection: Go's clients open more connections than they use, and a request on an unused one fails if
+ * the server closes it in that moment.
+ */
+function endUnlessUnused({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && (socket as Socket).bytesRead === 0) return;
+  if (socket.writable) socket.write(`HTTP/1.1 ${REFUSALS[code] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`);
+  socket.destroy();
 }
 
 /**

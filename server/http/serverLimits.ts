@@ -48,9 +48,7 @@ export const SERVER_LIMITS = {
   requestsOfConnection: 4,
   /** Seconds within which a TLS handshake must be complete. */
   handshakeSeconds: 5,
-  /**
-   * Seconds within which the headers must be complete, from the handshake or from the first byte of a later request.
-   */
+  /** Seconds within which the headers of a request must be complete, from its first byte. */
   headersSeconds: 5,
   /** Connections to the receiver's port, and to that of the inputs. */
   receiverConnections: 128,
