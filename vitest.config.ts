@@ -9,8 +9,9 @@ import { SlowestFiles } from './test/support/slowestFiles.ts';
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/node');
 process.env.GOGC ??= '400';
 
-/** Many wait, for a control plane or a process that they started: more at once than there are cores. */
-const maxWorkers = 2 * availableParallelism();
+const cores = availableParallelism();
+/** Those with a control plane wait for it: more at once than there are cores. */
+const maxWorkers = 2 * cores;
 
 /** Only tests that hang take as long: no test fails because the machine is busy. */
 const PATIENT = { testTimeout: 300_000, hookTimeout: 300_000 };
@@ -41,7 +42,9 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/cluster/**', 'test/faults/**', 'test/long/**'],
           isolate: false,
-          maxWorkers,
+          // Alone at the end: each worker compiles everything for itself.
+          maxWorkers: cores,
+          sequence: { groupOrder: 1 },
           ...PATIENT,
           expect: { poll: { timeout: 60_000 } },
         },
