@@ -209,15 +209,15 @@ type HeldWrite = FluxWrite & { old: FluxObject; closed: ClosedGates };
  */
 function decideBehindClosedGate(write: HeldWrite): WriteOutcome {
   const { old, closed, fieldManager, user } = write;
-  const begins = beginsHold(write);
-  const sent = begins ? withStoredFields(write.object, old) : write.object;
+  const suspends = isSuspendingWrite(write);
+  const sent = suspends ? withStoredFields(write.object, old) : write.object;
   const object = withStoredForm(sent, old);
   const isApply = isApplyBy(fieldManager, object) || isApplyBy(fieldManager, old);
   const escapes = escapesSelection(object, old, write);
   const denied = new FewPaths();
   let isReverted = false;
   const visit = (change: Change) => {
-    if (isAlwaysFree(change, user, begins)) return;
+    if (isAlwaysFree(change, user, suspends)) return;
     if (isReappliedLater(change, write, isApply)) isReverted = true;
     // A user may change labels by which no Gate selects the object.
     else if (escapes || !isLabel(change)) denied.add(change.path);
@@ -258,10 +258,10 @@ function isReappliedLater({ value, writers }: Change, { isSync = false }: FluxWr
 }
 
 /** Whether a closed Gate always allows the change. */
-function isAlwaysFree({ path, value }: Change, user: string, begins: boolean): boolean {
+function isAlwaysFree({ path, value }: Change, user: string, suspends: boolean): boolean {
   // The garbage collector removes owner references.
   if (path[1] === 'ownerReferences' && isSystemDeleter(user)) return true;
-  if (begins && path[0] === 'spec') return true;
+  if (suspends && path[0] === 'spec') return true;
   // A closed Gate suspends the object too. The user's suspension stays after the opening.
   return path.length === 2 && path[0] === 'spec' && path[1] === 'suspend' && value === true;
 }
@@ -285,9 +285,9 @@ function withStoredContent(object: FluxObject, { metadata: before, spec }: FluxO
  * Whether the write is a decorator's that suspends the object. Only another webhook can change the spec in it. Such a
  * change is stored, except in managed fields: after a denial the object would go on running.
  */
-function beginsHold(write: HeldWrite): boolean {
+export function isSuspendingWrite(write: FluxWrite): boolean {
   const { old, oldGates, isByDecorator } = write;
-  if (!isByDecorator || isSuspendedByUs(old) || old.metadata.deletionTimestamp) return false;
+  if (!isByDecorator || !old || isSuspendedByUs(old) || old.metadata.deletionTimestamp) return false;
   const heldBy = oldGates?.heldBy ?? [];
   const isBypassed = currentState(old, heldBy) === 'bypassed';
   return heldBy.length > 0 && !isBypassed && bypassingRollouts(old, heldBy, write).size === 0;

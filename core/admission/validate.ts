@@ -24,11 +24,11 @@ import {
 import { fieldKey, fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
 import { type Denial, subjectOf } from '../objectGates/gateTexts.ts';
 import { escapesSelection, evaluateObjectGates } from '../objectGates/objectGates.ts';
-import { awaitsArtifact, isSuspendedByUs, storedState } from '../objectGates/objectState.ts';
+import { awaitsArtifact, storedState } from '../objectGates/objectState.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { shortened } from '../text/oneLine.ts';
-import type { FluxWrite } from './fluxWrite.ts';
+import { type FluxWrite, isSuspendingWrite } from './fluxWrite.ts';
 import { FewPaths, governedChanges } from './governedChanges.ts';
 
 /** The denial of a write that another webhook has changed; undefined if none has. */
@@ -77,7 +77,7 @@ const CALL_BEFORE =
   "Rename that webhook's configuration, so that its name is alphabetically before 'rollout-hooks': it is then called first.";
 
 function verifyBehindClosedGate(write: FluxWrite, bypassing: ReadonlyMap<string, Rollout>): Denial | undefined {
-  const { object, old, user, isByDecorator, bypass, closed } = write;
+  const { object, old, user, bypass, closed } = write;
   const state = storedState(object)?.is;
   // In any other state the Gate has closed between the two calls of this request, and the write counts as earlier.
   if (state !== 'closed' && state !== 'bypassed' && state !== 'bypassing') return undefined;
@@ -88,11 +88,10 @@ function verifyBehindClosedGate(write: FluxWrite, bypassing: ReadonlyMap<string,
     ...strongerRefs(old, field).map((ref) => `spec.ref.${ref}`),
   ]);
   const ours = new Set(['spec.suspend', ...paths]);
-  // See `beginsHold` in fluxWrite.ts.
-  const beginsHold = isByDecorator && state === 'closed' && !isSuspendedByUs(old);
+  const suspends = isSuspendingWrite(write);
   const foreign = new FewPaths();
   governedChanges(object, old, ({ path }) => {
-    if (!ours.has(path.join('.')) && !(beginsHold && path[0] === 'spec')) foreign.add(path);
+    if (!ours.has(path.join('.')) && !(suspends && path[0] === 'spec')) foreign.add(path);
   });
   if (escapesSelection(object, old, write)) foreign.add(['metadata', 'labels']);
   if (foreign.count === 0) return undefined;
