@@ -3,7 +3,7 @@
  * decided.
  * Also decides whether an object may be deleted.
  */
-import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATE_STATE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
@@ -24,7 +24,7 @@ import {
 import { fieldKey, fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
 import { type Denial, subjectOf } from '../objectGates/gateTexts.ts';
 import { escapesSelection, evaluateObjectGates } from '../objectGates/objectGates.ts';
-import { awaitsArtifact, storedState } from '../objectGates/objectState.ts';
+import { awaitsArtifact, storedState, suspensionReason } from '../objectGates/objectState.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { shortened } from '../text/oneLine.ts';
@@ -191,11 +191,11 @@ function isOneOf(rollout: Rollout | undefined, { id, uid, version }: DeploymentR
  */
 export function deletionDenial(old: FluxObject, closed: ClosedGates | undefined): Denial | undefined {
   const subject = subjectOf(old);
-  const { [SUSPENDED]: suspended, [AWAITS_ARTIFACT]: awaits } = old.metadata.annotations ?? {};
   if (closed) return { reason: 'gate_closed', text: `${subject} cannot be deleted`, closed };
-  if (suspended === undefined) return undefined;
-  if (awaits !== undefined) {
-    const fetching = parseDeployments(awaits).map(deploymentText).join(', ');
+  const reason = suspensionReason(old);
+  if (!reason) return undefined;
+  if (reason === 'artifact') {
+    const fetching = parseDeployments(old.metadata.annotations?.[AWAITS_ARTIFACT]).map(deploymentText).join(', ');
     return {
       reason: 'managed_field',
       text:

@@ -59,7 +59,20 @@ export function storedState(object: Pick<KubeObject, 'metadata'> | undefined): O
   return is === 'opening' && since !== undefined ? { is, since } : undefined;
 }
 
-/** Whether we have suspended the object: a Gate is closed, its applier has yet to apply it, or its source to fetch. */
+/**
+ * Why we suspend an object: a Gate is closed, its applier has yet to apply it, or its source to fetch the new version.
+ * Of several reasons the first in this order counts.
+ */
+export type SuspensionReason = 'gates' | 'applier' | 'artifact';
+
+/** Why we have suspended the object; undefined if it runs, or a user has suspended it. */
+export function suspensionReason(object: FluxObject): SuspensionReason | undefined {
+  if (!isSuspendedByUs(object)) return undefined;
+  const state = storedState(object)?.is;
+  if (state === 'opening') return 'applier';
+  return state !== 'closed' && awaitsArtifact(object) ? 'artifact' : 'gates';
+}
+
 export function isSuspendedByUs({ metadata, spec }: FluxObject): boolean {
   return metadata.annotations?.[SUSPENDED] !== undefined && spec?.suspend === true;
 }

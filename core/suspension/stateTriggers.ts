@@ -3,7 +3,7 @@
  * GATE_STATE requests a state, `closed@<minute>`. In that write the webhook decides, from live Gates, which state is
  * stored (suspension.ts).
  */
-import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
+import { GATE_STATE, SELECTED_BY } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus } from '../../api/types.ts';
@@ -11,14 +11,14 @@ import { LIMIT_OF_GATES } from '../gate/closedGates.ts';
 import { earliestTime, minuteOf } from '../kube/time.ts';
 import { evaluateObjectGates, type GateContext, type ObjectGates, selectedByText } from '../objectGates/objectGates.ts';
 import {
-  awaitsArtifact,
   currentState,
   formatState,
   isSuspendedByUs,
   type ObjectState,
   storedState,
+  suspensionReason,
 } from '../objectGates/objectState.ts';
-import { awaitedApply, currentWait, resumedAloneAt } from './applier.ts';
+import { applierOf, currentWait, resumedAloneAt } from './applier.ts';
 import { isReportedBypassing } from './bypassGrant.ts';
 
 interface Hold {
@@ -51,14 +51,15 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
  * remove the state of an object that no longer requires a Gate.
  */
 function requestedByGates(object: FluxObject, gates: ObjectGates, now: EpochMs): string | null | undefined {
-  const { [GATE_STATE]: text, [SUSPENDED]: suspended } = object.metadata.annotations ?? {};
   if (gates.heldBy.length > 0) {
     // Once the deployment that bypasses the Gates is applied, the webhook suspends the object in such a write.
     const isBypassing = currentState(object, gates.heldBy) === 'bypassing';
     return fitsGates(object, gates) && !isBypassing ? undefined : newTrigger(object, 'closed', now);
   }
-  if (suspended !== undefined && awaitedApply(object)) return undefined;
-  const isReleased = suspended === undefined || awaitsArtifact(object);
+  const reason = suspensionReason(object);
+  if (reason === 'applier' && applierOf(object)) return undefined;
+  const isReleased = reason === undefined || reason === 'artifact';
+  const text = object.metadata.annotations?.[GATE_STATE];
   if (isReleased && gates.all.length === 0) return text === undefined ? undefined : null;
   return isReleased && text === formatState({ is: 'open' }) ? undefined : newTrigger(object, 'open', now);
 }

@@ -16,7 +16,9 @@ import {
   formatState,
   isSuspendedByUs,
   type ObjectState,
+  type SuspensionReason,
   storedState,
+  suspensionReason,
 } from '../objectGates/objectState.ts';
 import { applierOf, applierState, objectKeyOf, waitEnds } from './applier.ts';
 
@@ -37,9 +39,6 @@ interface SuspensionWrite {
   applier?: FluxObject;
   now: EpochMs;
 }
-
-/** Why we suspend an object. Of several reasons the first in this order counts. */
-type Reason = 'gates' | 'applier' | 'artifact';
 
 /**
  * The object with its suspension decided. While there is a reason, it is suspended, and SUSPENDED has the value of
@@ -65,7 +64,7 @@ export function settleSuspension(write: SuspensionWrite): FluxObject {
  * The state of the object after a write, absent if it requires no Gate, and why it is suspended. All cases are in
  * test/core/suspension/states.test.ts.
  */
-function decideSuspension(write: SuspensionWrite): { state?: ObjectState; reason?: Reason | undefined } {
+function decideSuspension(write: SuspensionWrite): { state?: ObjectState; reason?: SuspensionReason | undefined } {
   const { object, old, gates, deploymentBypasses } = write;
   const { heldBy } = gates;
   const reason = awaitsArtifact(object) ? 'artifact' : undefined;
@@ -97,7 +96,7 @@ function staysBypassed({ sent, old, gates, writerBypasses }: SuspensionWrite): b
 function openingSince(write: SuspensionWrite): EpochMs | undefined {
   const { object, sent, old, fieldManager, applier, now } = write;
   // No Gate held the spec of an object that is suspended only for its artifact.
-  const reason = storedReason(old);
+  const reason = old && suspensionReason(old);
   if (!old || !reason || reason === 'artifact') return undefined;
   if (isApplyBy(fieldManager, sent) || changesSuspend(write) || !applierOf(object)) return undefined;
   const stored = storedState(old);
@@ -105,14 +104,6 @@ function openingSince(write: SuspensionWrite): EpochMs | undefined {
   if (!endsOpening(sent, old)) return since;
   const end = waitEnds(applierState(applier, objectKeyOf(object), since, now), since);
   return end === undefined || now < end ? since : undefined;
-}
-
-/** Why we have suspended the stored object; undefined if we have not. */
-function storedReason(old: FluxObject | undefined): Reason | undefined {
-  if (!old || !isSuspendedByUs(old)) return undefined;
-  const state = storedState(old)?.is;
-  if (state === 'opening') return 'applier';
-  return state !== 'closed' && awaitsArtifact(old) ? 'artifact' : 'gates';
 }
 
 /** Whether the write ends the wait for the applier, as the decorator's write does. */

@@ -1,5 +1,5 @@
 /** Why a Flux object is suspended or waits: by its Gates, its Rollouts, its applier, its source, or a user. */
-import { AWAITS_ARTIFACT, DEPLOYED, SUSPENDED } from '../../../api/annotations.ts';
+import { DEPLOYED } from '../../../api/annotations.ts';
 import { GATE_CLOSED, READY } from '../../../api/conditions.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { governedKindOf } from '../../../api/kinds.ts';
@@ -14,7 +14,7 @@ import { byRefKey, groupOf, identityOf, without } from '../../../core/kube/names
 import { formatTime } from '../../../core/kube/time.ts';
 import { deploymentText, parseDeployments } from '../../../core/managedField/deployment.ts';
 import { evaluateRecordedGates, recordedRefs } from '../../../core/objectGates/objectGates.ts';
-import { currentState } from '../../../core/objectGates/objectState.ts';
+import { currentState, isSuspendedByUs, suspensionReason } from '../../../core/objectGates/objectState.ts';
 import { applierWaitText } from '../../../core/suspension/applier.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
 import { fluxActions } from '../../actions/gateActions.ts';
@@ -51,14 +51,14 @@ export function explainFluxObject(
   const readable = required.all.filter(({ ref }) => !hidden.has(ref.namespace));
   const closed = closedAmong([...readable, ...unrecorded], required.limit);
   const isSuspended = object.spec?.suspend === true;
-  const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
+  const isManual = isSuspended && !isSuspendedByUs(object);
   const isOpen = required.heldBy.length === 0 && !closed;
   const held = holdOf(object, closed, isOpen);
   const unreported = isSuspended ? [] : unreportedDeployments(object, binding);
   const [failure, earlier] = [fluxFailure(object), earlierFailure(object)];
   const causes: Cause[] = [
     ...holdCauses(name, closed, held),
-    ...(isSuspended && !isOurs ? [manualSuspensionCause(object, name)] : []),
+    ...(isManual ? [manualSuspensionCause(object, name)] : []),
     ...(failure ? [{ code: failure.reason, text: `${name} has failed: ${failure.message}` }] : []),
     ...rollouts.flatMap((rollout) => causeIf('NotSet', notSetText(object, rollout, now))),
     ...(unreported.length > 0
@@ -79,7 +79,7 @@ export function explainFluxObject(
     state: failure ? 'failed' : held ? 'held' : causes.length > 0 ? 'underWay' : 'free',
     causes: [...(causes.length > 0 ? causes : [unexplained(name, held)]), ...unknownAnnotationCauses(object)],
     ...(next && { next }),
-    actions: possibleActions(fluxActions(object, ref, closed, gates, isSuspended && !isOurs), now),
+    actions: possibleActions(fluxActions(object, ref, closed, gates, isManual), now),
     unread: unreadTexts(unread),
   };
 }
@@ -159,16 +159,16 @@ type Hold = keyof typeof HOLDS;
 /** `isOpen`: whether all its Gates are open, as far as they may be read. */
 function holdOf(object: FluxObject, closed: ClosedGates | undefined, isOpen: boolean): Hold | undefined {
   const state = currentState(object, closureKeys(closed));
-  const { [SUSPENDED]: previous, [AWAITS_ARTIFACT]: awaits } = object.metadata.annotations ?? {};
   if (object.metadata.deletionTimestamp) return 'deleting';
   if (object.spec?.suspend !== true) {
     if (!closed) return undefined;
     return state === 'bypassed' ? state : state === 'bypassing' ? 'deploymentBypasses' : 'notSuspended';
   }
   if (closed) return 'held';
-  if (previous === undefined) return 'manually';
-  if (state === 'opening') return state;
-  if (awaits !== undefined) return 'fetching';
+  const reason = suspensionReason(object);
+  if (reason === undefined) return 'manually';
+  if (reason === 'applier') return 'opening';
+  if (reason === 'artifact') return 'fetching';
   return isOpen ? 'notResumed' : 'byGate';
 }
 

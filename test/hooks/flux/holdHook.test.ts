@@ -17,8 +17,9 @@ const opened = gate('shop/freeze', { default: 'opened' });
 const everywhere = gate('ops/all', { selects: { namespaceSelector: {} } });
 const inState = (state: string, annotations = {}) =>
   kustomization({ annotations: { [GATES]: 'freeze', [STATE]: state, ...annotations } });
-const applied = (state: string, annotations = {}) =>
+const applied = (state: string, annotations = {}, spec = {}) =>
   kustomization({
+    spec,
     annotations: { [GATES]: 'freeze', [STATE]: state, ...annotations },
     labels: { 'kustomize.toolkit.fluxcd.io/name': 'apps', 'kustomize.toolkit.fluxcd.io/namespace': 'flux-system' },
   });
@@ -83,14 +84,17 @@ const rows: Row[] = [
   when('its Gate opens while it runs behind it', inState('bypassing: shop/freeze'), [opened], OPEN),
   when(
     'it waits for its applier: only the other decorator knows for how long',
-    applied('opening: 2026-03-04T09:59:00.000Z', { 'gate.fluxcd.io/suspended': 'unset' }),
+    applied('opening: 2026-03-04T09:59:00.000Z', { 'gate.fluxcd.io/suspended': 'unset' }, { suspend: true }),
     [opened],
   ),
   when('a client has resumed it while it waited', applied('opening: 2026-03-04T09:59:00.000Z'), [opened], OPEN),
   when('it waits, and nothing applies it any more', inState('opening: 2026-03-04T09:59:00.000Z'), [opened], OPEN),
   when(
     'it requires no Gate any more, and is suspended still',
-    kustomization({ annotations: { [STATE]: 'closed: shop/freeze', 'gate.fluxcd.io/suspended': 'unset' } }),
+    kustomization({
+      annotations: { [STATE]: 'closed: shop/freeze', 'gate.fluxcd.io/suspended': 'unset' },
+      spec: { suspend: true },
+    }),
     [],
     OPEN,
   ),
