@@ -1,7 +1,15 @@
 /**
  * The annotations by which decorators let the webhook suspend or resume an object that no client writes: a trigger in
- * GATE_STATE requests a state, `closed@<minute>`. In that write the webhook decides, from live Gates, which state is
- * stored (suspension.ts).
+ * GATE_STATE, such as `closed@<minute>`. In that write the webhook decides, from live Gates, which state is stored
+ * (suspension.ts). The trigger only tells it what to read:
+ *
+ * | trigger | written by | when | the webhook |
+ * |---|---|---|---|
+ * | `closed` | `hold` | Gates hold the object, and its state doesn't fit or is `bypassing` | needs no list of Gates |
+ * | `closed` | `flux` | the deployment no longer bypasses the Gates | the same |
+ * | `bypassing` | `flux` | a deployment bypasses the Gates | reads the Rollouts behind closed Gates too |
+ * | `open` | `hold` | its Gates are open, and it is still suspended or marked | |
+ * | `open` | `flux` | its applier won't apply it | reads the applier, and may end the wait (`endsOpening`) |
  */
 import { GATE_STATE, SELECTED_BY } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';

@@ -61,8 +61,16 @@ export function settleSuspension(write: SuspensionWrite): FluxObject {
 }
 
 /**
- * The state of the object after a write, absent if it requires no Gate, and why it is suspended. All cases are in
- * test/core/suspension/states.test.ts.
+ * The state of the object after a write, and why it is suspended, by the first of these rows that applies (all cases:
+ * test/core/suspension/states.test.ts). An object that requires no Gate has none instead of `open`.
+ *
+ * | its Gates | and | state | suspended |
+ * |---|---|---|---|
+ * | closed | a user lets it run by a bypass, now or earlier | `bypassed` | no |
+ * | closed | a deployment bypasses them | `bypassing` | while its source is fetching |
+ * | closed | | `closed` | yes |
+ * | open | it waits for its applier | `opening` | yes |
+ * | open | | `open` | while its source is fetching |
  */
 function decideSuspension(write: SuspensionWrite): { state?: ObjectState; reason?: SuspensionReason | undefined } {
   const { object, old, gates, deploymentBypasses } = write;
