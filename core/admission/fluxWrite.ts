@@ -148,7 +148,10 @@ export function foreignGateDenial(
 
 // The decision.
 
-/** The object to store, or the denial: the rules of the mutating webhook, in the order above. */
+/**
+ * The object to store, or the denial: the rules of the mutating webhook, in the order above. A granted bypass counts as
+ * open Gates, but the object stays suspended unless the write resumes it.
+ */
 export function decideWrite(write: FluxWrite): WriteOutcome {
   const { old, now } = write;
   const writerBypasses = write.bypass?.granted ?? false;

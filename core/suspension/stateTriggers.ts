@@ -39,8 +39,9 @@ interface Hold {
 }
 
 /**
- * The marks of the decorator `hold`. They depend on the object, its Gates and the labels of its Namespace alone:
- * nothing that a tenant can make large or many delays a freeze.
+ * The marks of the decorator `hold`: a trigger, and SELECTED_BY, by which webhook and decorator `flux` find the Gates
+ * that select the object. They depend on the object, its Gates and the labels of its Namespace alone: nothing that a
+ * tenant can make large or many delays a freeze.
  * @param context has every Gate that the object names, and every one that may select it
  */
 export function holdMarks(object: FluxObject, context: GateContext): Hold {
@@ -48,9 +49,9 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
   const annotations: Hold['annotations'] = {};
   const selectedBy = selectedByText(gates);
   if (object.metadata.annotations?.[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
-  const state = requestedByGates(object, gates, context.now);
-  if (state !== undefined) annotations[GATE_STATE] = state;
   const isBypassing = currentState(object, gates.heldBy) === 'bypassing';
+  const state = requestedByGates(object, gates, isBypassing, context.now);
+  if (state !== undefined) annotations[GATE_STATE] = state;
   return { annotations, isBypassing, requeueAt: earliestTime(gates.all.map(({ until }) => until)) };
 }
 
@@ -58,10 +59,14 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
  * The state that the decorator `hold` writes: undefined if the object is suspended or resumed as it requires, null to
  * remove the state of an object that no longer requires a Gate.
  */
-function requestedByGates(object: FluxObject, gates: ObjectGates, now: EpochMs): string | null | undefined {
+function requestedByGates(
+  object: FluxObject,
+  gates: ObjectGates,
+  isBypassing: boolean,
+  now: EpochMs,
+): string | null | undefined {
   if (gates.heldBy.length > 0) {
     // Once the deployment that bypasses the Gates is applied, the webhook suspends the object in such a write.
-    const isBypassing = currentState(object, gates.heldBy) === 'bypassing';
     return fitsGates(object, gates) && !isBypassing ? undefined : newTrigger(object, 'closed', now);
   }
   const reason = suspensionReason(object);
