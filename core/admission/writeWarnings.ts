@@ -3,16 +3,20 @@ import { AWAITS_ARTIFACT, REQUIRED_GATES, SUSPENDED } from '../../api/annotation
 import type { FluxObject } from '../../api/flux.ts';
 import type { Bypass } from '../gate/bypassReason.ts';
 import { isLimit, LIMIT_TEXTS } from '../gate/closedGates.ts';
+import { isMissing } from '../gate/evaluateGates.ts';
 import type { RefRules } from '../gate/gateRefs.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
+import { refKey, without } from '../kube/names.ts';
 import { deploymentText, parseDeployments } from '../managedField/deployment.ts';
+import { rolloutsOfObject } from '../managedField/managedFields.ts';
+import type { ManagedFieldInputs } from '../managedField/setManagedFields.ts';
 import { areClosed, subjectOf } from '../objectGates/gateTexts.ts';
 import { gatesInAnnotation, type ObjectGates } from '../objectGates/objectGates.ts';
 import { storedState } from '../objectGates/objectState.ts';
 import { unknownAnnotationWarnings } from './unknownAnnotations.ts';
 
 /** The part of a `FluxWrite` that the Warnings are about. */
-interface AllowedWrite extends RefRules {
+interface AllowedWrite extends RefRules, Pick<ManagedFieldInputs, 'rollouts'> {
   object: FluxObject;
   old?: FluxObject;
   bypass?: Bypass;
@@ -25,6 +29,7 @@ interface AllowedWrite extends RefRules {
 export function writeWarnings(write: AllowedWrite, settled: FluxObject, gates: ObjectGates): string[] {
   return [
     ...referenceWarnings(write, gates),
+    ...absentWarnings(settled, write, gates),
     ...idleSourceWarning(write, gates),
     ...suspendedWarning(settled, write, gates),
     ...awaitsWarning(settled, write),
@@ -39,6 +44,25 @@ function referenceWarnings(write: AllowedWrite, { problems, limit }: ObjectGates
   const state = storedState(old);
   const wasBeyond = state?.is === 'closed' && state.gates.some(isLimit);
   return [...(limit && !wasBeyond ? [`held: ${LIMIT_TEXTS[limit]}`] : []), ...newProblems(problems, known?.problems)];
+}
+
+/** The most references in Warnings of one kind. */
+const MAX_ABSENT = 3;
+
+/** Warnings about new references to Gates and Rollouts that don't exist: typos, or Git creates the objects later. */
+function absentWarnings(settled: FluxObject, write: AllowedWrite, { all }: ObjectGates): string[] {
+  const { old, rollouts: known } = write;
+  const gatesOf = (each: FluxObject | undefined) => (each ? gatesInAnnotation(each, write).refs : []);
+  const named = new Set(without(gatesOf(settled), gatesOf(old)).map(refKey));
+  const gates = all.filter((gate) => isMissing(gate) && named.has(gate.key));
+  const before = old ? rolloutsOfObject(old) : [];
+  const rollouts = rolloutsOfObject(settled).filter((name) => !before.includes(name) && !known.has(name));
+  return [
+    ...gates.slice(0, MAX_ABSENT).map(({ message }) => `${REQUIRED_GATES}: ${message}`),
+    ...rollouts
+      .slice(0, MAX_ABSENT)
+      .map((name) => `${subjectOf(settled)} is bound to Rollout '${name}', which does not exist`),
+  ];
 }
 
 /**

@@ -5,6 +5,7 @@
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { LISTED, REASON, ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
 import { KINDS, ROLLOUTS } from '../../api/kinds.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
 import {
@@ -37,8 +38,22 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
   const rollout = sent.spec?.rolloutRef?.name;
   const labelled = labelAll(sent, { [ROLLOUT_NAME_LABEL]: rollout ? labelValue(rollout) : undefined });
   const gate = annotateAll(labelled, { ...written.annotations, ...listAnnotations(sent, old, request, call) });
-  return { allowed: true, object: gate, warnings: written.warnings };
+  const absent = isOtherRollout && rollout ? await absentRolloutWarnings(sent, { namespace, name: rollout }, call) : [];
+  return { allowed: true, object: gate, warnings: [...written.warnings, ...absent] };
 };
+
+/** The Warning that the Rollout doesn't exist: a typo, or Git creates it later. None if the read fails. */
+async function absentRolloutWarnings(
+  gate: RolloutGate,
+  ref: NamespacedName,
+  { cluster }: WebhookCall,
+): Promise<string[]> {
+  const isAbsent = await cluster.get({ ...ROLLOUTS, ...ref }).then(
+    (found) => !found,
+    () => false,
+  );
+  return isAbsent ? [`${subjectOf(gate)} blocks nothing: Rollout '${ref.name}' does not exist`] : [];
+}
 
 /** The annotations that record the users who changed the lists. A schedule's own writes have no user. */
 function listAnnotations(

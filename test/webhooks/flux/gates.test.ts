@@ -264,7 +264,7 @@ describe('a new object that a closed Gate selects', () => {
       'gate.fluxcd.io/state': `closed: ${ns}/${name}`,
       'gate.fluxcd.io/suspended': 'unset',
     });
-    expect(answer.warnings[0]).toContain(`is suspended: Gate '${ns}/${name}' is closed`);
+    expect(answer.warnings.join()).toContain(`is suspended: Gate '${ns}/${name}' is closed`);
   });
 });
 

@@ -19,6 +19,21 @@ describe('mutate/rolloutgate', () => {
   });
 });
 
+it.each<[string, name: string, old: string | undefined, warning: boolean]>([
+  ['exists', 'app', undefined, false],
+  ['does not exist', 'typo', undefined, true],
+  ['is changed to one that does not exist', 'typo', 'app', true],
+  ['does not exist, and is not changed', 'typo', 'typo', false],
+])('a Rollout that %s', async (_, name, before, hasWarning) => {
+  const gate = (of: string, spec: object = {}) =>
+    object('kuberik.com/v1alpha1', 'RolloutGate', 'g', { rolloutRef: { name: of }, ...spec });
+  const old = before === undefined ? undefined : gate(before, { passing: true });
+  const objects = [object('kuberik.com/v1alpha1', 'Rollout', 'app', {})];
+  const { allowed, warnings } = await admitted(mutateRolloutGate, { object: gate(name), old }, { objects });
+  const text = "RolloutGate 'team-a/g' blocks nothing: Rollout 'typo' does not exist";
+  expect([allowed, warnings]).toEqual([true, hasWarning ? [text] : []]);
+});
+
 describe('the user who changes a list', () => {
   const gate = (more: object, annotations: Record<string, string> = {}) => {
     const made = object('kuberik.com/v1alpha1', 'RolloutGate', 'qa', { rolloutRef: { name: 'app' }, ...more });
