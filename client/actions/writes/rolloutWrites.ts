@@ -24,7 +24,7 @@ import { nextAutomatic } from '../../../core/rollout/rolloutStatus.ts';
 import { isRollingOut } from '../../../core/suspension/bypassGrant.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { firstFew } from '../../../core/text/firstFew.ts';
-import { nameWord, quote, shell } from '../../../core/text/shell.ts';
+import { nameWord, quote, shell, WHY } from '../../../core/text/shell.ts';
 import {
   annotateOperations,
   badRequest,
@@ -167,8 +167,12 @@ export function bypassWaiting(rollout: Rollout, reason: string, now: EpochMs): P
   if (version === undefined) return badRequest(`No version of ${titleOf(rollout)} is waiting: name the one to deploy.`);
   const by = held ? held.requestedBy : versionRequests(rollout, version)[0]?.by;
   if (by === undefined) return bypass(rollout, version, reason, now);
+  const line = { expanded: rolloutCommand(rollout, 'bypass', version) };
   return badRequest(
-    `${by} requested ${version}, the version of ${titleOf(rollout)} that is waiting: to bypass the Gates for that version, name it.`,
+    withCommands(`${by} requested ${version}, the version of ${titleOf(rollout)} that is waiting: name it.`, [
+      'To bypass the Gates for that version',
+      shell`${line} --reason ${WHY}`,
+    ]),
   );
 }
 

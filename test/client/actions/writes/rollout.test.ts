@@ -149,7 +149,7 @@ describe('a bypass', () => {
     const annotations = pinnedBy('developer', '1.5.1');
     const theirs = rollout({ status: pending, spec: { wantedVersion: '1.5.1' }, annotations });
     expect(said(bypassWaiting(theirs, 'INC-42', NOW))).toMatch(
-      /^wrong: developer requested 1\.5\.1, .* to bypass the Gates for that version, name it/,
+      /^wrong: developer requested 1\.5\.1, .*\n {2}kubectl rollouts bypass checkout 1\.5\.1 -n shop --reason "<why>"$/s,
     );
     expect(said(bypass(theirs, '1.5.1', 'INC-42', NOW))).toContain('"gate.fluxcd.io/bypass-for":"1.5.1"');
     expect(said(bypassWaiting(rollout({ status: { history: arrived } }), 'INC-42', NOW))).toMatch(/^wrong: No version/);
