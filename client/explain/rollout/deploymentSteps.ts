@@ -177,9 +177,11 @@ export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[], relat
   const isRecovery = isInRecovery(rollout.status?.conditions);
   const endOf = () =>
     started === undefined ? failsAt(head, times, isRecovery) : bakeUntil(head, times, watchedChecks(rollout, related));
-  const end = isUnfinished(head) && !awaitsFix(rollout) ? endOf() : undefined;
-  const until = end === undefined ? undefined : formatTime(end);
   const waiting = unapplied(head, bound, rollout);
+  // A bake that has begun doesn't end by its time while a bound object lacks the version.
+  const endsByTime = isUnfinished(head) && !awaitsFix(rollout) && (started === undefined || waiting.length === 0);
+  const end = endsByTime ? endOf() : undefined;
+  const until = end === undefined ? undefined : formatTime(end);
   const isWithoutBake = hasNoBake(head, rollout);
   const summary =
     isWithoutBake && head.bakeStatus === 'Succeeded' ? 'completed, without a bake' : deploymentSummary(head, rollout);

@@ -276,8 +276,7 @@ function nextOfDeployment(head: HistoryEntry, rollout: Rollout, steps: readonly 
   if (head.bakeStatus !== 'InProgress') {
     const forever = rollout.spec?.deployTimeout === undefined ? '; spec.deployTimeout is not set' : '';
     if (hasNoBake(head, rollout)) return { text: `${tag} succeeds once Flux has applied it${forever}` };
-    const awaited = head.appliedTime === undefined ? 'applied' : 'healthy';
-    if (until) return { text: `${tag} fails if it is not ${awaited} yet`, at: until };
+    if (until) return { text: `${tag} fails unless it is applied and healthy`, at: until };
     return { text: `the bake of ${tag} starts once it is applied and healthy${forever}` };
   }
   // An object that fails after it had the version no longer delays the end of the bake.
