@@ -37,18 +37,7 @@ export function findingsOf(
 ): Findings {
   const answered = indexWrites();
   for (const write of cluster.writes) {
-    const {
-      user,
-      request,
-      code,
-      object,
-      receivedRevision,
-      answeredRevision,
-      receivedMs,
-      answeredMs,
-      bypass,
-      hasFailedOpen,
-    } = write;
+    const { user, request, code, object, receivedMs, answeredMs, bypass } = write;
     if (code >= 300 || request.path.includes('dryRun=All') || !object) continue;
     const { kind } = targetOf(request.path)!;
     const key = etcdKey(`${kind.group}/${kind.resource}`, object);
@@ -57,13 +46,13 @@ export function findingsOf(
       user,
       verb: request.method.toLowerCase(),
       code,
-      receivedAt: receivedRevision,
+      receivedAt: write.receivedRevision,
       receivedMs,
-      answeredAt: answeredRevision,
+      answeredAt: write.answeredRevision,
       answeredMs,
       ...(revision !== undefined && { revision }),
       ...(bypass !== undefined && { bypass }),
-      ...((hasFailedOpen || !cluster.hadAdmission(receivedMs, answeredMs)) && { isUngoverned: true }),
+      ...((write.hasFailedOpen || !cluster.hadAdmission(receivedMs, answeredMs)) && { isUngoverned: true }),
       isApply: request.headers['content-type']?.startsWith('application/apply-patch') === true,
       annotations: bodyOf(request).metadata?.annotations ?? {},
     });
