@@ -75,33 +75,10 @@ export interface Step {
   seed: number;
 }
 
-export interface Plan {
-  seed: number;
-  /** Indices of teams, which decide each team's Rollout. */
-  teams: number[];
-  /** Whether the run ends with a check for quiescence, which takes longer than everything before. */
-  isLong: boolean;
-  slowOfThousand: number;
-  slowMs: number;
-  /** Whether clocks may be wrong; the rules that compare times are left out. */
-  hasWrongClocks: boolean;
-  /** Whether the API server calls no webhook at times, also while everything else is at rest. */
-  losesWebhook: boolean;
-  /** Whether limits are so low that the teams' objects reach them. */
-  hasLowLimits: boolean;
-  /** Whether a hostile tenant works too, against a closed Gate at the end. */
-  hasHostileTenant: boolean;
-  /** Whether the run is one of workloads, with steps of its own. */
-  hasWorkloads: boolean;
-  /** Whether another mutating webhook changes Flux objects, before ours and after it. */
-  hasOtherWebhook: boolean;
-  steps: Step[];
-}
-
 /** Seconds between two steps: most come close together. */
 const GAPS = [0.02, 0.2, 0.2, 2, 2, 5];
 
-export function planOf(seed: number, length: number): Plan {
+export function planOf(seed: number, length: number) {
   const random = randomFrom(seed * 7919 + 17);
   const any = <T>(list: readonly T[]) => list[random.integer(0, list.length - 1)]!;
   // Only team 1 rolls back.
@@ -127,21 +104,31 @@ export function planOf(seed: number, length: number): Plan {
   const hasHostileTenant = !losesWebhook && !hasWorkloads && random.next() < 0.15;
   if (hasLowLimits && !hasWorkloads) for (const step of steps) if (random.next() < 0.1) step.what = 'exceed';
   if (hasHostileTenant) for (const step of steps) if (random.next() < 0.5) step.what = 'attack';
-  const slow = { slowOfThousand: any([0, 10, 50]), slowMs: any([200, 3000]) };
   return {
     seed,
+    /** Indices of teams, which decide each team's Rollout. */
     teams: hasWorkloads ? [1] : teams,
+    slowOfThousand: any([0, 10, 50]),
+    slowMs: any([200, 3000]),
+    /** Whether the run ends with a check for quiescence, which takes longer than everything before. */
     isLong: random.next() < 0.2,
-    ...slow,
+    /** Whether clocks may be wrong; the rules that compare times are left out. */
     hasWrongClocks,
+    /** Whether the API server calls no webhook at times, also while everything else is at rest. */
     losesWebhook,
+    /** Whether another mutating webhook changes Flux objects, before ours and after it. */
     hasOtherWebhook,
+    /** Whether the run is one of workloads, with steps of its own. */
     hasWorkloads,
+    /** Whether limits are so low that the teams' objects reach them. */
     hasLowLimits,
+    /** Whether a hostile tenant works too, against a closed Gate at the end. */
     hasHostileTenant,
     steps,
   };
 }
+
+export type Plan = ReturnType<typeof planOf>;
 
 function stepOf(random: Random, faulty: number, hasWrongClocks: boolean, losesWebhook: boolean): Step['what'] {
   const setClock = hasWrongClocks ? 8 : 0;
