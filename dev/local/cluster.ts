@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Access } from '../client/kubeconfig.ts';
 import { provideBinaries } from './binaries/binaries.ts';
 import { provideCrds } from './binaries/crdModules.ts';
 import { CONTROL_PLANE, type ControlPlaneProcess, startControlPlane } from './controlPlane/controlPlane.ts';
@@ -16,7 +15,6 @@ import { type CopyPods, runCopyPods } from './jobs/copyPods.ts';
 import { claimDirectory, type RunningChild, superviseChildren } from './process/childProcess.ts';
 import type { Log } from './process/log.ts';
 import { freePort, requirePort } from './process/ports.ts';
-import type { Problem } from './process/problem.ts';
 
 export interface ClusterOptions {
   dir: string;
@@ -42,28 +40,6 @@ export interface ClusterOptions {
 
 export type StartReplica = (name: string, ports: HookPorts, env?: Record<string, string>) => Promise<RunningChild>;
 
-export interface LocalCluster {
-  dir: string;
-  url: string;
-  etcdUrl: string;
-  accessOf(user: UserName): Access;
-  /** Path of a user's kubeconfig. */
-  kubeconfigOf(user: UserName): string;
-  /** Running now, by name: etcd, kube-apiserver, kube-controller-manager, hooks, engine or metacontroller. */
-  child(name: string): RunningChild | undefined;
-  children(): RunningChild[];
-  /** Starts the hook server again, on the same ports. */
-  startHooks(env?: Record<string, string>): Promise<RunningChild>;
-  startDriver(): Promise<RunningChild>;
-  /** Starts a process of the control plane again, with the same ports and data. */
-  startAgain(name: ControlPlaneProcess): Promise<RunningChild>;
-  driver(): RunningChild | undefined;
-  hooks(): RunningChild | undefined;
-  /** Resolves when a process ends by itself. */
-  died: Promise<Problem>;
-  stop(): Promise<void>;
-}
-
 /** Components of manifests/components that authenticate callers. */
 const SECURING = ['authenticated-hooks', 'authenticated-webhook'];
 /** Components of optional features. */
@@ -76,7 +52,7 @@ export const FOR_FEATURES = [
   'write-back',
 ];
 
-export async function startCluster(options: ClusterOptions): Promise<LocalCluster> {
+export async function startCluster(options: ClusterOptions) {
   const { log, hooks = true } = options;
   const dir = resolve(options.dir);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -128,19 +104,24 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
         }),
       );
     const ports = { hooksPort: await freePort(), webhookPort: await freePort() };
-    const cluster: LocalCluster = {
+    const cluster = {
       dir,
       url: plane.url,
       etcdUrl: plane.etcdUrl,
       accessOf: plane.accessOf,
-      kubeconfigOf: (user) => join(dir, USERS[user].file),
-      child: (name) => running.get(name),
+      /** Path of a user's kubeconfig. */
+      kubeconfigOf: (user: UserName) => join(dir, USERS[user].file),
+      /** Running now, by name: etcd, kube-apiserver, kube-controller-manager, hooks, engine or metacontroller. */
+      child: (name: string) => running.get(name),
       children: () => [...running.values()],
-      startHooks: (env) => startReplica('hooks', ports, env),
+      /** Starts the hook server again, on the same ports. */
+      startHooks: (env?: Record<string, string>) => startReplica('hooks', ports, env),
       startDriver: async () => watch(await startDriver({ ...options, dir })),
+      /** Starts a process of the control plane again, with the same ports and data. */
       startAgain,
       driver: () => running.get('engine') ?? running.get('metacontroller'),
       hooks: () => running.get('hooks'),
+      /** Resolves when a process ends by itself. */
       died,
       stop,
     };
@@ -160,3 +141,5 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
     throw error;
   }
 }
+
+export type LocalCluster = Awaited<ReturnType<typeof startCluster>>;

@@ -7,28 +7,9 @@ import { send } from '../../client/send.ts';
 import type { Binaries } from '../binaries/binaries.ts';
 import { type RunningChild, startChild } from '../process/childProcess.ts';
 import { freePort } from '../process/ports.ts';
-import type { KeyPair } from './certificates.ts';
 import { identityIn } from './identity.ts';
 import { tokenFile, USERS, type UserName, writeKubeconfigs } from './users.ts';
 import { admissionConfiguration, createWebhookClient } from './webhookClient.ts';
-
-interface ControlPlane {
-  url: string;
-  etcdUrl: string;
-  /** PEM of the CA that signed the certificates of the API server and of the webhook. */
-  ca: string;
-  webhookCertificate: KeyPair;
-  /** Path of the CA (PEM) of the API server's client certificate for webhooks. */
-  webhookClientCa: string;
-  accessOf(user: UserName): Access;
-  /** etcd, then kube-apiserver. */
-  children: RunningChild[];
-  /**
-   * Starts a process, with the same ports and data as before. Start the controller manager after the CRDs are
-   * installed: its garbage collector looks for new kinds every 30 s only.
-   */
-  start(name: ControlPlaneProcess): Promise<RunningChild>;
-}
 
 /** In the order in which they start. */
 export const CONTROL_PLANE = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
@@ -55,7 +36,7 @@ const auditPolicy = (rules: object[]) => ({
 });
 
 /** Starts etcd and kube-apiserver and resolves when the API server is ready. */
-export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+export async function startControlPlane(options: ControlPlaneOptions) {
   const { dir, binaries } = options;
   const pki = join(dir, 'pki');
   mkdirSync(pki, { recursive: true, mode: 0o700 });
@@ -143,13 +124,19 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const apiserver = await starts['kube-apiserver']();
     return {
       url,
+      /** PEM of the CA that signed the certificates of the API server and of the webhook. */
       ca,
       etcdUrl,
       webhookCertificate,
+      /** Path of the CA (PEM) of the API server's client certificate for webhooks. */
       webhookClientCa,
       accessOf,
       children: [etcd, apiserver],
-      start: (name) => starts[name](),
+      /**
+       * Starts a process, with the same ports and data as before. Start the controller manager after the CRDs are
+       * installed: its garbage collector looks for new kinds every 30 s only.
+       */
+      start: (name: ControlPlaneProcess) => starts[name](),
     };
   } catch (error) {
     await etcd.stop();
