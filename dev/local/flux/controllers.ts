@@ -20,10 +20,6 @@ import { temporaryDirectory } from '../process/temporaryDirectory.ts';
 
 const NAMESPACE = 'flux-system';
 
-export interface FluxControllers {
-  stop(): Promise<void>;
-}
-
 type ControllerName = 'source-controller' | 'kustomize-controller' | 'helm-controller' | 'notification-controller';
 
 interface Options {
@@ -38,10 +34,7 @@ interface Options {
 }
 
 /** Starts Flux, built if the cache lacks it: ten minutes on two cores. Resolves when all controllers are ready. */
-export async function startFlux(
-  admin: User,
-  { withHelm, withOperator, eventsAddress, log }: Options = {},
-): Promise<FluxControllers> {
+export async function startFlux(admin: User, { withHelm, withOperator, eventsAddress, log }: Options = {}) {
   const directory = temporaryDirectory('flux-');
   const dir = directory.path;
   const started: RunningChild[] = [];
@@ -102,6 +95,8 @@ export async function startFlux(
     },
   };
 }
+
+export type FluxControllers = Awaited<ReturnType<typeof startFlux>>;
 
 async function operatorCrds(): Promise<AnyObject[]> {
   const folder = join(await moduleFolder(goModule('flux-operator'), tmpdir()), 'config/crd/bases');

@@ -15,12 +15,8 @@ import { repeat } from '../process/repeat.ts';
 const POLL_MS = 500;
 const KILLED_EXIT_CODE = 137;
 
-export interface CopyPods {
-  stop(): Promise<void>;
-}
-
 /** @param dir folder for Secrets while a Pod runs */
-export function runCopyPods(admin: Access, dir: string, log: Log): CopyPods {
+export function runCopyPods(admin: Access, dir: string, log: Log) {
   const running = new Map<string, ChildProcess>();
   let isStopping = false;
 
@@ -79,6 +75,8 @@ export function runCopyPods(admin: Access, dir: string, log: Log): CopyPods {
     },
   };
 }
+
+export type CopyPods = ReturnType<typeof runCopyPods>;
 
 const isOver = (phase: string | undefined) => phase === 'Succeeded' || phase === 'Failed';
 

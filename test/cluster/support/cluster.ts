@@ -12,37 +12,25 @@ export type { User } from '../../../dev/actors/user.ts';
 export { type Answer, type AnyObject, ApiError } from '../../../dev/client/send.ts';
 export { staysTrue, waitFor } from '../../../dev/local/process/waitFor.ts';
 
-export interface ClusterView {
-  dir: string;
-  admin: User;
-  developer: User;
-  sre: User;
-  /** kustomize-controller's ServiceAccount. */
-  flux: User;
-  metacontroller: User;
-  hooks: User;
-  /** Creates a namespace. Resolves to its name. */
-  newNamespace(labels?: Record<string, string>): Promise<string>;
-  /** Publishes a tag as image-reflector-controller does: creates the ImagePolicy if needed, and sets its status. */
-  publish(namespace: string, policy: string, tag: string, digest?: string): Promise<void>;
-}
-
-function viewOf({ dir, access }: ConnectionData): ClusterView {
+function viewOf({ dir, access }: ConnectionData) {
   const admin = new User(access.admin);
   return {
     dir,
     admin,
     developer: new User(access.developer),
     sre: new User(access.sre),
+    /** kustomize-controller's ServiceAccount. */
     flux: new User(access.flux),
     metacontroller: new User(access.metacontroller),
     hooks: new User(access.hooks),
-    newNamespace: async (labels) => {
+    /** Creates a namespace. Resolves to its name. */
+    newNamespace: async (labels?: Record<string, string>) => {
       const name = `test-${randomBytes(5).toString('hex')}`;
       await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
       return name;
     },
-    publish: async (namespace, policy, tag, digest) => {
+    /** Publishes a tag as image-reflector-controller does: creates the ImagePolicy if needed, and sets its status. */
+    publish: async (namespace: string, policy: string, tag: string, digest?: string) => {
       const which = ref('imagePolicy', namespace, policy);
       if (!(await admin.find(which))) await admin.create(imagePolicy(namespace, policy));
       const latestRef = { name: `registry.example.com/${policy}`, tag, digest: digest ?? null };
@@ -50,6 +38,8 @@ function viewOf({ dir, access }: ConnectionData): ClusterView {
     },
   };
 }
+
+export type ClusterView = ReturnType<typeof viewOf>;
 
 /** The cluster that globalSetup started, for tests of project `cluster`. */
 export const sharedCluster = (): ClusterView => viewOf(inject('cluster'));
