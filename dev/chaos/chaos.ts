@@ -32,14 +32,6 @@ Exits with 1 if one of these rules is broken, prints the seed, and keeps the log
 /** The interval in Prometheus' documentation. */
 const SCRAPE_SECONDS = 15;
 
-interface Options {
-  minutes: number;
-  seed: number;
-  patience: number;
-  prometheus?: true;
-  metacontroller?: string;
-}
-
 const { minutes, seed, patience, prometheus, metacontroller } = program('npm run chaos --', ABOUT)
   .option('--minutes <n>', 'duration of the faults', number(0, 1e6, { isWhole: false }), 5)
   .option('--seed <s>', 'seed of all choices', seedOf, Math.floor(Math.random() * 1e6))
@@ -50,7 +42,7 @@ const { minutes, seed, patience, prometheus, metacontroller } = program('npm run
   )
   .addOption(metacontrollerOption())
   .parse()
-  .opts<Options>();
+  .opts<{ minutes: number; seed: number; patience: number; prometheus?: true; metacontroller?: string }>();
 const options = {
   seconds: minutes * 60,
   seed,

@@ -12,20 +12,13 @@ Exits with 0 when nothing was found, 1 with a finding, 2 for a wrong option, 130
 
 const PROGRESS_MS = 5000;
 
-interface Options {
-  runs: number;
-  seed: number;
-  only?: Family;
-  replay?: string;
-}
-
 const { runs, seed, only, replay } = program('npm run fuzz --', ABOUT)
   .option('--runs <n>', 'how many inputs', number(1, 1e9), 10_000)
   .option('--seed <s>', 'where the generator starts; the same seed gives the same inputs', seedOf, Date.now() % 1e9)
   .addOption(new Option('--only <kind>', 'only this kind of inputs').choices(FAMILIES))
   .option('--replay <path>', 'with the --seed and --only of a finding: that one input again')
   .parse()
-  .opts<Options>();
+  .opts<{ runs: number; seed: number; only?: Family; replay?: string }>();
 
 const started = performance.now();
 const done = new Map<Family, number>();

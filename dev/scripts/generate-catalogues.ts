@@ -40,16 +40,8 @@ async function annotationsPage(): Promise<string[]> {
   return [table(['key', 'meaning'], rows)];
 }
 
-interface Condition {
-  type: string;
-  status: string;
-  reason: string;
-  meaning: string;
-  do?: string;
-}
-
 interface KindReasons {
-  conditions: Condition[];
+  conditions: { type: string; status: string; reason: string; meaning: string; do?: string }[];
   events?: { type: string; reason: string; when: string }[];
 }
 

@@ -20,14 +20,7 @@ for (const side of ['source', 'target'] as const) {
   };
 }
 
-interface Step {
-  what: string;
-  side: Side;
-  method: string;
-  path: RegExp;
-}
-
-const STEPS: Step[] = [
+const STEPS: { what: string; side: Side; method: string; path: RegExp }[] = [
   { what: 'the manifest in the source', side: 'source', method: 'GET', path: /manifests\/1\.0\.0$/ },
   { what: 'the list of referrers', side: 'source', method: 'GET', path: /referrers\/sha256:/ },
   { what: 'a blob of the source', side: 'source', method: 'GET', path: /blobs\/sha256:/ },

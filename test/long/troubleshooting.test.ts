@@ -68,15 +68,10 @@ async function aFreeze(): Promise<void> {
 const conditionIs = (name: string, type: string) =>
   waitFor(async () => conditionOf(await view.admin.get(ref('rollout', NS, name)), type)?.status === 'True', type);
 
-interface Shown {
-  command: string;
-  output: string;
-}
-
 const PAGE = readFileSync(join(REPOSITORY, 'docs/troubleshooting.md'), 'utf8');
 
 /** Commands and output in a section. */
-function shownIn(heading: string): Shown[] {
+function shownIn(heading: string): { command: string; output: string }[] {
   const section = PAGE.split(/^## /m).find((text) => text.startsWith(`${heading}\n`));
   const blocks = [...(section ?? '').matchAll(/^```\n\$ (.*)\n([\s\S]*?)^```$/gm)];
   return blocks.map(([, command = '', output = '']) => ({ command, output }));

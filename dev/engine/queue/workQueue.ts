@@ -10,11 +10,6 @@ import type { Clock } from '../runtime/clock.ts';
 const FIRST_RETRY_MS = 5;
 const LONGEST_RETRY_MS = 1_000_000;
 
-interface Delayed {
-  readyAt: EpochMs;
-  cancel(): void;
-}
-
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #workers: number;
@@ -22,7 +17,7 @@ export class WorkQueue {
   readonly #ready = new Set<string>();
   readonly #inWork = new Set<string>();
   readonly #again = new Set<string>();
-  readonly #delayed = new Map<string, Delayed>();
+  readonly #delayed = new Map<string, { readyAt: EpochMs; cancel(): void }>();
   readonly #failures = new Map<string, number>();
   #state: 'waiting' | 'running' | 'stopped' = 'waiting';
   #isScheduled = false;

@@ -43,11 +43,6 @@ export interface AnsweredWrite {
 
 type Grant = Pick<AnsweredWrite, 'bypass' | 'hasFailedOpen'>;
 
-interface Answer {
-  code: number;
-  body: unknown;
-}
-
 /** The most attempts at a write of an object that changes meanwhile. */
 const ATTEMPTS = 5;
 const VERBS: Record<string, string> = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
@@ -70,7 +65,7 @@ export class ApiServer {
     this.#life++;
   }
 
-  async handle(user: UserInfo, request: ConnectionRequest): Promise<Answer> {
+  async handle(user: UserInfo, request: ConnectionRequest): Promise<{ code: number; body: unknown }> {
     const received = { receivedRevision: this.storage.revision, receivedMs: this.#context.now() };
     const grant: Grant = {};
     const record = (code: number, message: string, object?: AnyObject) => {

@@ -16,15 +16,7 @@ const at = (instant: Instant) => formatInstant(NOW + instant);
 
 const waiting = (since: string) => ({ spec: { awaits: { namespace: 'shop', name: 'web', since } } }) as FluxBinding;
 
-interface Row {
-  title: string;
-  openings: Instant[];
-  asked?: Instant;
-  handled?: Instant;
-  asks?: Instant;
-}
-
-const rows: Row[] = [
+const rows: { title: string; openings: Instant[]; asked?: Instant; handled?: Instant; asks?: Instant }[] = [
   { title: 'nobody waits', openings: [] },
   { title: 'one waits', openings: [100], asks: 100 },
   { title: 'several wait: the newest opening', openings: [100, 300, 200], asks: 300 },

@@ -28,18 +28,17 @@ export const QUERIES: readonly { title: string; expr: string }[] = dashboard.pan
 );
 
 type Paths = Record<string, unknown>;
-interface Family {
-  name: string;
-  each: Record<string, { labelName?: string; labelsFromPath?: Paths }> & { type: string };
-}
-interface Resource {
-  metricNamePrefix: string;
-  labelsFromPath: Paths;
-  metrics: Family[];
-}
-
 const { spec } = parse(textOf(`${COMPONENT}/config/kube-state-metrics.yaml`), { merge: true }) as {
-  spec: { resources: Resource[] };
+  spec: {
+    resources: {
+      metricNamePrefix: string;
+      labelsFromPath: Paths;
+      metrics: {
+        name: string;
+        each: Record<string, { labelName?: string; labelsFromPath?: Paths }> & { type: string };
+      }[];
+    }[];
+  };
 };
 
 const OF_EVERY_OBJECT = ['namespace', 'name'];
