@@ -16,24 +16,11 @@ interface SigningKey {
   publicKey: CryptoKey;
 }
 
-export interface Issuer {
-  url: string;
-  /** PEM of the authority that signed its certificate. */
-  ca: string;
-  /** `GET path` of each request. */
-  requests: string[];
-  key: SigningKey;
-  /** Replaces the answer to a path. */
-  answers: Map<string, Handle>;
-  publish(...keys: SigningKey[]): Promise<void>;
-  sign(claims: JWTPayload, key?: SigningKey): Promise<string>;
-}
-
 export async function newKey(kid: string, alg = 'RS256'): Promise<SigningKey> {
   return { kid, alg, ...(await generateKeyPair(alg, { extractable: true })) };
 }
 
-export async function startIssuer(): Promise<Issuer> {
+export async function startIssuer() {
   const authority = await createAuthority(Date.now());
   const { certificate, key: tlsKey } = await authority.issue('issuer');
   const answers = new Map<string, Handle>();
@@ -50,13 +37,17 @@ export async function startIssuer(): Promise<Issuer> {
     },
     { cert: certificate, key: tlsKey },
   );
-  const issuer: Issuer = {
+  const first = await newKey('first');
+  const issuer = {
     url: `https://${server.host}`,
+    /** PEM of the authority that signed its certificate. */
     ca: authority.certificate,
+    /** `GET path` of each request. */
     requests: server.requests,
-    key: await newKey('first'),
+    key: first,
+    /** Replaces the answer to a path. */
     answers,
-    async publish(...keys) {
+    async publish(...keys: SigningKey[]) {
       const published = keys.map(async ({ kid, alg, publicKey }) => ({
         ...(await exportJWK(publicKey)),
         kid,
@@ -65,9 +56,11 @@ export async function startIssuer(): Promise<Issuer> {
       }));
       keySet = { keys: await Promise.all(published) };
     },
-    sign: (claims, { alg, kid, privateKey } = issuer.key) =>
+    sign: (claims: JWTPayload, { alg, kid, privateKey }: SigningKey = first) =>
       new SignJWT(claims).setProtectedHeader({ alg, kid, typ: 'JWT' }).sign(privateKey),
   };
   await issuer.publish(issuer.key);
   return issuer;
 }
+
+export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
