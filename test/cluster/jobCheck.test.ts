@@ -3,9 +3,8 @@
  * kubelet.
  */
 import { describe, expect, it } from 'vitest';
-import { ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
+import { type AnyObject, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { healthCheck, type RolloutScenario, SELECTS_HEALTH, scenarioOf } from './support/rolloutScenario.ts';
-import { jobsOf, newJob, podEnds } from './support/workloads.ts';
 
 const view = sharedCluster();
 const { admin, newNamespace } = view;
@@ -14,6 +13,29 @@ const { admin, newNamespace } = view;
 const container = { name: 'curl', image: 'curl:8', resources: { requests: { cpu: '1000m' } } };
 const pod = { spec: { restartPolicy: 'Never', containers: [container] } };
 const JOB = { metadata: { labels: { team: 'a' } }, spec: { backoffLimit: 0, template: pod } };
+
+const jobsOf = (ns: string): Promise<AnyObject[]> => admin.list('batch/v1', 'Job', ns);
+
+/** The Job that isn't among the earlier ones. */
+const newJob = (ns: string, before: readonly string[] = []) =>
+  waitFor(async () => (await jobsOf(ns)).find(({ metadata }) => !before.includes(metadata.name!)), 'a new Job');
+
+/** Ends the Pod of a Job with an exit code. */
+async function podEnds(ns: string, job: AnyObject, exitCode: number): Promise<void> {
+  const pod = await waitFor(async () => {
+    const pods: AnyObject[] = await admin.list('v1', 'Pod', ns);
+    return pods.find(({ metadata }) => metadata.ownerReferences?.[0]?.uid === job.metadata.uid);
+  }, 'its Pod');
+  const at = new Date().toISOString();
+  const state = { terminated: { exitCode, reason: exitCode ? 'Error' : 'Completed', startedAt: at, finishedAt: at } };
+  await admin.patchStatus(
+    { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: ns, name: pod.metadata.name! } },
+    {
+      phase: exitCode ? 'Failed' : 'Succeeded',
+      containerStatuses: [{ name: 'curl', image: 'curl:8', imageID: '', ready: false, restartCount: 0, state }],
+    },
+  );
+}
 
 const healthIs = ({ ns }: RolloutScenario, expected: object) =>
   waitFor(
@@ -38,10 +60,10 @@ describe('a HealthCheck of class job', () => {
       status: 'Pending',
       message: expect.stringMatching(/^waits until version 1\.0\.0 is applied/),
     });
-    expect(await jobsOf(admin, scenario.ns)).toEqual([]);
+    expect(await jobsOf(scenario.ns)).toEqual([]);
 
     await scenario.arrive('1.0.0');
-    const first = await newJob(admin, scenario.ns);
+    const first = await newJob(scenario.ns);
     expect(first.metadata).toMatchObject({
       name: expect.stringMatching(/^app-app-1-[0-9a-f]{16}$/),
       labels: { team: 'a', 'healthcheck.kuberik.com/runs-for': 'app' },
@@ -53,17 +75,17 @@ describe('a HealthCheck of class job', () => {
       job: { namespace: ns, name },
       message: expect.stringContaining('runs for version'),
     });
-    await podEnds(admin, ns, first, 22);
+    await podEnds(ns, first, 22);
     const failed = await scenario.headIs('1.0.0', 'Failed');
     expect(failed.failedHealthChecks[0].message).toContain('container curl: exit code 22');
     expect(failed.failedHealthChecks[0].message).toContain(`kubectl logs -n ${ns} job/${name}`);
 
     await scenario.ask({ retry: 'true' });
-    const second = await newJob(admin, scenario.ns, [name]);
+    const second = await newJob(scenario.ns, [name]);
     // The logs of the failure are kept.
-    expect((await jobsOf(admin, scenario.ns)).map(({ metadata }) => metadata.name)).toContain(name);
+    expect((await jobsOf(scenario.ns)).map(({ metadata }) => metadata.name)).toContain(name);
     await staysTrue(async () => (await scenario.head()).bakeStatus === 'Deploying', 'Deploying while it runs', 1000);
-    await podEnds(admin, ns, second, 0);
+    await podEnds(ns, second, 0);
     await scenario.headIs('1.0.0', 'Succeeded');
     await healthIs(scenario, { status: 'Healthy', job: { name: second.metadata.name } });
   });
