@@ -37,13 +37,19 @@ export interface SlotWait {
   requeueAt: EpochMs[];
 }
 
+/** A budget that selects the Rollout, and the slot that it has granted to the stored request. */
+interface BudgetSlot {
+  budget: Budget;
+  slot: Slot | undefined;
+}
+
 /** The releases that the granted slots are for; all if no budget has granted a slot, or budgets were not read. */
 export function grantedOnly(
   releases: readonly VersionInfo[],
   rollout: Rollout,
   budgets: Budgets | undefined,
 ): readonly VersionInfo[] {
-  const slot = slotsOf(rollout, budgets).find((each) => each?.state === 'Granted');
+  const slot = budgetSlots(rollout, budgets?.selecting ?? []).find(isGranted)?.slot;
   if (!slot) return releases;
   return releases.filter((release) => release.tag === slot.version && isSameDigest(release, slot));
 }
@@ -61,43 +67,54 @@ export function slotWaitOf(
   now: EpochMs,
 ): SlotWait | undefined {
   if (problem !== undefined) return problemWait(rollout, problem, next, now);
-  if (selecting.length === 0) return undefined;
-  const stored = rollout.status?.slotRequest;
-  const slots = slotsOf(rollout, { selecting });
-  const granted = slots.filter((slot) => slot?.state === 'Granted');
-  if (granted.length === selecting.length && granted.every((slot) => slot?.version === next)) return undefined;
-
-  const requested = selecting[slots.findIndex((slot) => slot?.state !== 'Granted')] ?? selecting[0]!;
-  const wait = {
-    ...waitSentence(rollout, requested, next),
-    gates: selecting.map((budget, index) => budgetSummary(budget, slots[index], next)),
-    blockers: selecting.flatMap((budget, index) =>
-      slots[index]?.state === 'Granted' && slots[index]?.version === next ? [] : [budgetBlocker(rollout, budget, next)],
-    ),
+  const all = budgetSlots(rollout, selecting);
+  const missing = all.filter((each) => !isGranted(each) || each.slot?.version !== next);
+  if (missing.length === 0) return undefined;
+  return {
+    ...waitSentence(rollout, requestedNext(all), next),
+    gates: all.map((each) => budgetSummary(each, next)),
+    blockers: missing.map(({ budget }) => budgetBlocker(rollout, budget, next)),
+    ...nextRequest(rollout, all, offered, now),
   };
+}
+
+/** The slots of a Rollout are requested one after another: the first budget that has granted none. */
+function requestedNext(all: readonly BudgetSlot[]): Budget {
+  return (all.find((each) => !isGranted(each)) ?? all[0]!).budget;
+}
+
+/**
+ * The request to store. If it can't get every slot within a minute of the first, it returns them, and pauses so that
+ * other Rollouts get them.
+ */
+function nextRequest(
+  rollout: Rollout,
+  all: readonly BudgetSlot[],
+  offered: readonly VersionInfo[],
+  now: EpochMs,
+): { request: SlotRequest; requeueAt: EpochMs[] } {
+  const stored = rollout.status?.slotRequest;
   const pausedUntil = parseTime(stored?.pausedUntil);
   // An end further ahead was stored before the clock was set back.
   if (stored && pausedUntil !== undefined && pausedUntil > now && pausedUntil <= now + REQUEST_PAUSE_MS) {
-    return { ...wait, request: stored, requeueAt: [pausedUntil] };
+    return { request: stored, requeueAt: [pausedUntil] };
   }
-  const releaseAt = granted.length === 0 ? undefined : firstGrant(granted) + SLOT_KEPT_MS;
   const fresh = { id: nextRevision(rollout), since: formatTime(now) };
-  if (releaseAt !== undefined && now >= releaseAt) {
+  const returnAt = slotsReturnedAt(all);
+  if (returnAt !== undefined && now >= returnAt) {
     const until = now + REQUEST_PAUSE_MS;
-    return { ...wait, request: { ...fresh, pausedUntil: formatTime(until) }, requeueAt: [until] };
+    return { request: { ...fresh, pausedUntil: formatTime(until) }, requeueAt: [until] };
   }
-  // A new request releases a revoked slot.
-  const isOver = stored === undefined || stored.pausedUntil !== undefined || slots.some((slot) => slot?.revokedTime);
-  const { id, since } = isOver ? fresh : stored;
-  const budgets = isOver ? selecting.slice(0, 1) : selecting.filter((budget, i) => slots[i] || budget === requested);
-  const request = {
-    id,
-    since,
-    versions: offered.map(({ tag, digest }) => ({ tag, ...(digest && { digest }) })),
-    budgets: budgets.map(budgetKey),
-  };
-  const requeueAt = [requeueTime(rollout, now), ...(releaseAt === undefined ? [] : [releaseAt])];
-  return { ...wait, request, requeueAt };
+  const requeueAt = [requeueTime(rollout, now), ...(returnAt === undefined ? [] : [returnAt])];
+  const versions = offered.map(({ tag, digest }) => ({ tag, ...(digest && { digest }) }));
+  // A new request returns a slot that is being revoked.
+  if (stored === undefined || stored.pausedUntil !== undefined || all.some(({ slot }) => slot?.revokedTime)) {
+    return { request: { ...fresh, versions, budgets: [budgetKey(all[0]!.budget)] }, requeueAt };
+  }
+  const { id, since } = stored;
+  const next = requestedNext(all);
+  const budgets = all.flatMap(({ budget, slot }) => (slot || budget === next ? [budgetKey(budget)] : []));
+  return { request: { id, since, versions, budgets }, requeueAt };
 }
 
 /** The wait while the budgets are unknown. */
@@ -108,16 +125,22 @@ function problemWait(rollout: Rollout, problem: string, next: string, now: Epoch
   return { reason, text, blockers: [blocker], gates: [], requeueAt: [requeueTime(rollout, now)] };
 }
 
-/** The slot of each budget that was granted to the stored request, even if it has expired. */
-function slotsOf(rollout: Rollout, budgets: Budgets | undefined): (Slot | undefined)[] {
-  const request = rollout.status?.slotRequest?.id;
-  const isOwn = (slot: Slot) => request !== undefined && slot.uid === rollout.metadata.uid && slot.request === request;
-  return (budgets?.selecting ?? []).map(({ status }) => status?.slots?.find(isOwn));
+/** The budgets with their slots, expired ones included. */
+function budgetSlots({ metadata, status }: Rollout, selecting: readonly Budget[]): BudgetSlot[] {
+  const request = status?.slotRequest?.id;
+  const isOwn = (slot: Slot) => request !== undefined && slot.uid === metadata.uid && slot.request === request;
+  return selecting.map((budget) => ({ budget, slot: budget.status?.slots?.find(isOwn) }));
 }
 
-/** The time of the first grant; 0 if it is unknown. */
-function firstGrant(granted: readonly (Slot | undefined)[]): EpochMs {
-  return earliestTime(granted.map((slot) => parseTime(slot?.grantedTime))) ?? 0;
+function isGranted({ slot }: BudgetSlot): boolean {
+  return slot?.state === 'Granted';
+}
+
+/** The time at which the Rollout returns its slots; undefined if none is granted, the past if their time is unknown. */
+function slotsReturnedAt(all: readonly BudgetSlot[]): EpochMs | undefined {
+  const granted = all.filter(isGranted);
+  if (granted.length === 0) return undefined;
+  return (earliestTime(granted.map(({ slot }) => parseTime(slot?.grantedTime))) ?? 0) + SLOT_KEPT_MS;
 }
 
 /** A time about a minute ahead, spread so that a budget's Rollouts aren't all evaluated at once. */
@@ -157,15 +180,15 @@ function whyClosed({ status }: Budget, rollout: Rollout, tag: string) {
 }
 
 /** The entry of a budget in `status.gates`. Its versions are a list, because clients read only lists. */
-function budgetSummary(budget: Budget, slot: Slot | undefined, next: string): GateSummary {
-  const isGranted = slot?.state === 'Granted';
+function budgetSummary({ budget, slot }: BudgetSlot, next: string): GateSummary {
+  const granted = slot?.state === 'Granted' ? slot : undefined;
   const kind = kindOf(budget);
-  const message = isGranted ? `A slot for ${slot.version}` : `${next} waits for a slot of ${budgetTitle(budget)}`;
+  const message = granted ? `A slot for ${granted.version}` : `${next} waits for a slot of ${budgetTitle(budget)}`;
   return {
     kind,
     name: `${kind === KINDS.RolloutBudget.kind ? 'budget' : 'clusterbudget'}/${budget.metadata.name}`,
     passing: true,
-    allowedVersions: isGranted ? [slot.version] : [],
+    allowedVersions: granted ? [granted.version] : [],
     message,
   };
 }
