@@ -93,10 +93,10 @@ function gatesCondition(history: readonly HistoryEntry[], evaluation: Evaluation
 /** Copied: whether spec.targetRepository has the release. */
 function copyCondition({ copy }: Evaluation): NewCondition | undefined {
   if (!copy) return undefined;
-  const { version, url, progress, repeats } = copy;
+  const { version, url, progress, stored } = copy;
   if (progress.state !== 'Copied') {
     const reason = progress.state === 'Copying' ? 'Copying' : 'CopyFailed';
-    const lacks = repeats ? 'not copied again to' : 'not in';
+    const lacks = stored ? 'not copied again to' : 'not in';
     return falseCondition(COPIED, reason, `Version ${version.tag} is ${lacks} ${url}: ${progress.message}`);
   }
   const { digest, bytes, uploadedBytes } = progress.copy;

@@ -21,11 +21,9 @@ export interface CopyState {
   job?: CopyJob;
   /** Whether the Job doesn't exist yet. */
   begins: boolean;
-  /** Whether the target has the release, and a user requests its copy again. */
-  repeats: boolean;
   progress: CopyProgress;
-  /** The next status.copy. */
-  stored?: StoredCopy;
+  /** The copy that the target has, even while a user requests another one: the next status.copy. */
+  stored?: StoredCopy | undefined;
 }
 
 /** Whether a release is copied before it is deployed, so that the objects run the copy. */
@@ -37,29 +35,26 @@ export function copiesFirst({ spec }: Rollout): boolean {
  * The copy that `spec.targetRepository` requires now; undefined if none is.
  * @param next the version that would be deployed now if it were copied
  */
-export function copyState({ observed, state }: RolloutContext, next: NextChoice | undefined): CopyState | undefined {
-  const { rollout, copyInputs } = observed;
-  const { history, available } = state;
+export function copyState(context: RolloutContext, next: NextChoice | undefined): CopyState | undefined {
+  const { rollout, copyInputs } = context.observed;
   const target = rollout.spec?.targetRepository;
   if (!target) return undefined;
-  const { url, secretRef, certSecretRef, insecure = false, overwrite = false } = target;
-  const isFirst = copiesFirst(rollout);
-  const awaited = isFirst && next ? releaseToCopy(next, available) : undefined;
-  const version = awaited ?? (isFirst ? history[0]?.version : newestStored(rollout.status));
+  const { version, why } = releaseToCopy(context, next);
   if (!version) return undefined;
+  const { url, secretRef, certSecretRef, insecure = false, overwrite = false } = target;
   const { tag, digest } = version;
-  const stored = rollout.status?.copy;
-  const isStored = stored?.tag === tag && stored.url === url && (!digest || stored.digest === digest);
+  const last = rollout.status?.copy;
+  const isStored = last?.tag === tag && last.url === url && (!digest || last.digest === digest);
+  const stored = isStored ? last : undefined;
   const requestedAt = copyRequest(rollout);
   const release = { tag, ...(digest && { digest }), ...(requestedAt !== undefined && { requestedAt }) };
-  const isRequested = requestedAt !== undefined && requestedAt !== stored?.requestedAt;
-  const isAwaited = awaited !== undefined;
-  const copy = { version, url, isAwaited, repeats: isStored && isRequested, begins: false };
-  if (stored && isStored && !isRequested) return { ...copy, stored, progress: { state: 'Copied', copy: stored } };
+  const isRequested = requestedAt !== undefined && requestedAt !== last?.requestedAt;
+  const copy = { version, url, isAwaited: why === 'Awaited', begins: false, stored };
+  if (stored && !isRequested) return { ...copy, progress: { state: 'Copied', copy: stored } };
   // A version that was deployed before spec.targetRepository was set is not copied afterwards, unless requested.
-  const isWanted = !isFirst || isAwaited || isRequested;
-  if (!isWanted && !copyInputs?.jobs.length) return undefined;
+  const mayBeMissing = why === 'Deployed' && !isRequested;
   if (!copyInputs?.source) {
+    if (mayBeMissing) return undefined;
     const message = copyInputs?.problem ?? "the Rollout's ImagePolicy has no ImageRepository to copy from";
     return { ...copy, progress: { state: 'Failed', message } };
   }
@@ -78,7 +73,7 @@ export function copyState({ observed, state }: RolloutContext, next: NextChoice 
     image: copyInputs.image,
   });
   const found = copyInputs.jobs.find(({ metadata }) => metadata.name === job.metadata.name);
-  if (!isWanted && !found) return undefined;
+  if (mayBeMissing && !found) return undefined;
   const progress = progressOf(job, found, copyInputs.pods[job.metadata.name ?? ''] ?? [], rollout.metadata.uid);
   if (progress.state !== 'Copied') return { ...copy, job, progress, begins: !found };
   return { ...copy, job, progress, stored: { ...progress.copy, url, ...release } };
@@ -98,8 +93,17 @@ function copyRequest({ metadata }: Rollout): string | undefined {
   return text === undefined ? undefined : Array.from(text).slice(0, MAX_REQUEST_CHARACTERS).join('');
 }
 
-/** The release to copy; undefined for an initial version and a rollback, which have been deployed before. */
-function releaseToCopy({ trigger, version }: NextChoice, available: readonly VersionInfo[]): VersionInfo | undefined {
-  if (trigger === 'Rollback' || trigger === 'InitialVersion') return undefined;
-  return available.find(({ tag }) => tag === version) ?? { tag: version };
+/**
+ * The release to copy, and why: it has Succeeded, with AfterBake; it is Awaited by its deployment; or it is Deployed.
+ * An initial version and a rollback don't wait for a copy: they have been deployed before.
+ */
+function releaseToCopy(
+  { observed: { rollout }, state: { history, available } }: RolloutContext,
+  next: NextChoice | undefined,
+): { version: VersionInfo | undefined; why: 'Succeeded' | 'Awaited' | 'Deployed' } {
+  if (!copiesFirst(rollout)) return { version: newestStored(rollout.status), why: 'Succeeded' };
+  if (!next || next.trigger === 'Rollback' || next.trigger === 'InitialVersion')
+    return { version: history[0]?.version, why: 'Deployed' };
+  const { version: tag } = next;
+  return { version: available.find((each) => each.tag === tag) ?? { tag }, why: 'Awaited' };
 }
