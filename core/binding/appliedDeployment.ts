@@ -29,8 +29,11 @@ export const TRACKING_KIND: string = KINDS.HelmRelease.kind;
 
 type ObservedDeployments = NonNullable<FluxBindingSpec['observed']>;
 
-/** Whether the object carries the deployment. */
-export function carries(deployments: readonly DeploymentRef[] | undefined, deployment: DeploymentRef): boolean {
+/** Whether the list has the deployment. */
+export function includesDeployment(
+  deployments: readonly DeploymentRef[] | undefined,
+  deployment: DeploymentRef,
+): boolean {
   return (deployments ?? []).some((each) => isSameDeployment(each, deployment));
 }
 
@@ -52,7 +55,7 @@ export function provesApply(
   if (spec?.target.kind === TRACKING_KIND) {
     return source !== undefined && hasFetched(source, deployment) && isArtifactOf(source, observed?.applied);
   }
-  if (!observed || !carries(observed.deployed, deployment)) return false;
+  if (!observed || !includesDeployment(observed.deployed, deployment)) return false;
   if (spec.target.kind === 'OCIRepository') return isOfTag(observed.fetched, deployment.version);
   if (observed.applied === undefined) return false;
   // A source of an unknown kind can't be compared, so Flux's report suffices.
@@ -72,7 +75,7 @@ function isArtifactOf(source: FluxObject, applied: string | undefined): boolean 
 
 function hasFetched(source: FluxObject, deployment: DeploymentRef): boolean {
   return (
-    carries(parseDeployments(source.metadata.annotations?.[DEPLOYED]), deployment) &&
+    includesDeployment(parseDeployments(source.metadata.annotations?.[DEPLOYED]), deployment) &&
     isOfTag(fetchedRevision(source), deployment.version)
   );
 }
@@ -108,7 +111,7 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
   const before = binding?.spec?.observed ?? {};
   const isAsBefore = areSame(before.deployed ?? [], deployed);
   if (proof) {
-    const isLatched = deployed.every((deployment) => carries(binding?.status?.applied, deployment));
+    const isLatched = deployed.every((deployment) => includesDeployment(binding?.status?.applied, deployment));
     if (isAsBefore && isLatched) return before;
     const isOther = before.applied !== undefined && before.applied !== proof.applied;
     return { ...seen, ...(isAsBefore && (before.reapplied || isOther) && { reapplied: true }) };

@@ -25,7 +25,7 @@ import { type AtomicUpdate, atomicUpdate } from '../managedField/atomicUpdate.ts
 import { deploymentText, formatDeployments, isSameDeployment } from '../managedField/deployment.ts';
 import { bypassedSentences, closedSentences } from '../objectGates/gateTexts.ts';
 import { applierWaitOf, applierWaitText, type ObjectKey } from '../suspension/applier.ts';
-import { carries, missingSourceText, provesApply, TRACKING_KIND } from './appliedDeployment.ts';
+import { includesDeployment, missingSourceText, provesApply, TRACKING_KIND } from './appliedDeployment.ts';
 import { gatesOfReport, headOf, type Report, rolloutsOfBinding } from './bindingSpec.ts';
 
 export type ManagedFieldState = NonNullable<FluxBindingStatus['fields']>[number];
@@ -144,9 +144,9 @@ function fieldState(
   const tracks = spec.target.kind === TRACKING_KIND;
   const writeBack = tracks ? undefined : entry?.writeBack;
   const has = { ...field, id, version, uid, writeBack };
-  const isApplied = carries(applied, head);
+  const isApplied = includesDeployment(applied, head);
   // Git may have set another value after the deployment was applied, or a user while the webhook was not called.
-  const isKept = tracks || carries(spec.observed?.deployed, head);
+  const isKept = tracks || includesDeployment(spec.observed?.deployed, head);
   if (isApplied && isKept) return { ...has, state: 'Applied' };
   const why = tracks
     ? missingSourceText(spec, related.source, field.rollout)

@@ -31,7 +31,7 @@ export function bindingsOfRollout({ metadata }: Rollout, bindings: readonly Flux
 }
 
 /** A FluxBinding without proof, for a bound object that has none yet. */
-export function unseenBinding(rollout: Rollout, kind: string, name: string): FluxBinding {
+export function bindingWithoutProof(rollout: Rollout, kind: string, name: string): FluxBinding {
   return {
     apiVersion: FLUX_BINDINGS.apiVersion,
     kind: 'FluxBinding',
@@ -68,7 +68,9 @@ function boundObjects(
     if (object.metadata.deletionTimestamp) return [];
     const stored = byTarget.get(keyOf(object));
     const isOwn = stored?.spec?.target.uid === (object.metadata.uid ?? '');
-    return [{ object, binding: isOwn ? stored : unseenBinding(rollout, object.kind, object.metadata.name ?? '') }];
+    return [
+      { object, binding: isOwn ? stored : bindingWithoutProof(rollout, object.kind, object.metadata.name ?? '') },
+    ];
   });
 }
 

@@ -79,12 +79,12 @@ export function decorate(from: DecorationInputs, now: EpochMs): Decoration {
   };
   // If the state doesn't fit the Gates, the state or the Gates are about to change.
   const fits = fitsGates(object, gates);
-  const isUnseen = object.metadata.annotations?.[DEPLOYED]?.includes(DEPLOYED_MINUTE_MARK);
+  const isTriggered = object.metadata.annotations?.[DEPLOYED]?.includes(DEPLOYED_MINUTE_MARK);
   const wait = currentWait(object, nextStatus);
   const status = state === undefined && fits ? withGateCondition(object, gates, now, wait) : undefined;
   const changes = gates.all.map(({ key, isOpen }) => statusChangedAt(reportInputs.gates.get(key), isOpen, now));
   const statusDue = status && reportDue(changes, now);
-  const isPending = (awaitedApply(object) && !mayRequest) || !fits || isUnseen;
+  const isPending = (awaitedApply(object) && !mayRequest) || !fits || isTriggered;
   const isHeld = object.metadata.annotations?.[SUSPENDED] !== undefined;
   return {
     binding: next?.binding,

@@ -113,8 +113,8 @@ function adopt(context: RolloutContext): DeploymentDecision {
  * The versions that automation could deploy now, newest first, for budgets to choose from: RolloutGates, upstream
  * Rollouts and Gates let each through.
  */
-function offeredVersions(context: RolloutContext, { automatic, copy }: Evaluation): VersionInfo[] {
-  const all = automatic.slice(0, MAX_OFFERED_VERSIONS);
+function offeredVersions(context: RolloutContext, { deployable, copy }: Evaluation): VersionInfo[] {
+  const all = deployable.slice(0, MAX_OFFERED_VERSIONS);
   // A budget must not choose a version without a copy: only the newest has been copied.
   if (copy?.isAwaited) return all.slice(0, 1);
   return all.filter(({ tag }) => evaluateGatesOfVersion(context, tag).closed === undefined);

@@ -80,12 +80,12 @@ function notBlocked({ choice }: Evaluation): NewCondition {
 /** GatesPassing: the result of the RolloutGates, with the texts of the Go controller, which name none. */
 function gatesCondition(history: readonly HistoryEntry[], evaluation: Evaluation): NewCondition {
   const { candidates, rolloutGatesResult } = evaluation;
-  const { passing, onEveryList } = rolloutGatesResult;
+  const { passing, allowedByLists } = rolloutGatesResult;
   const bypassed = shownBypass(history, evaluation);
   if (bypassed !== undefined)
     return trueCondition(GATES_PASSING, 'GatesBypassed', `Gates bypassed for version ${bypassed}`);
   if (!passing) return falseCondition(GATES_PASSING, 'SomeGatesBlocking', 'Some gates are blocking deployment');
-  if (candidates.length === 0 || onEveryList.length > 0)
+  if (candidates.length === 0 || allowedByLists.length > 0)
     return trueCondition(GATES_PASSING, 'AllGatesPassing', 'All gates are passing');
   return falseCondition(GATES_PASSING, 'NoAllowedVersions', 'No release candidates are allowed by all gates');
 }
@@ -144,29 +144,29 @@ function progressCondition({ observed, config, state, now }: RolloutContext): Ne
   }
   const isRecovery = isInRecovery(state.conditions);
   const isBaking = head.bakeStartTime !== undefined;
-  const missing = unapplied(head, bindings, rollout);
+  const unappliedObjects = unapplied(head, bindings, rollout);
   const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
-  if (isBaking && (config.kuberikCompat || missing.length + waiting.length === 0)) {
+  if (isBaking && (config.kuberikCompat || unappliedObjects.length + waiting.length === 0)) {
     const last = bakeUntil(head, config, healthChecks);
     const until = last === undefined ? '' : ` until ${formatTime(last)}`;
     const watches = watchesText(observed, isRecovery);
     return trueCondition(PROGRESSING, 'Baking', `Version ${tag} is baking${until}${watches}`);
   }
-  const isMissing = missing.length > 0;
-  const objects = namesOrCount(missing.map(targetName), 'objects');
+  const awaitsApply = unappliedObjects.length > 0;
+  const objects = namesOrCount(unappliedObjects.map(targetName), 'objects');
   const checks = checkNames(waiting, goneChecks(head, healthChecks));
   const end = bakeEnd(head, config);
   const atLeast = end === undefined ? '' : `at least until ${formatTime(end)}, and `;
-  const inBake = isMissing
+  const inBake = awaitsApply
     ? `Flux has applied it to ${objects}`
     : `${checks} ${waiting.length === 1 ? 'is' : 'are'} Healthy`;
-  const beforeBake = isMissing
+  const beforeBake = awaitsApply
     ? `waits for Flux to apply it to ${objects}, since ${startOf(head)}`
     : `waits for ${checks} to become Healthy, since ${head.appliedTime ?? startOf(head)}`;
   const held = heldText(head, config, gatesThatHold(head, bindings, rollout, now));
   const limit = deadlineText(config, failsAt(head, config, isRecovery), isRecovery);
   const isPlanned = end !== undefined && now < end;
-  const reason = isPlanned ? 'Baking' : isMissing ? 'WaitingForApply' : 'WaitingForHealth';
+  const reason = isPlanned ? 'Baking' : awaitsApply ? 'WaitingForApply' : 'WaitingForHealth';
   const text = isBaking ? `is baking ${atLeast}until ${inBake}` : beforeBake;
   return trueCondition(PROGRESSING, reason, `Version ${tag} ${text}${held}${limit}`);
 }

@@ -56,7 +56,10 @@ function versionFields(
   const history = [...state.history];
   const named = [pendingVersion, rollout.spec?.wantedVersion, forceDeploy, bypassGates];
   const requested = named.filter((tag) => tag !== undefined);
-  const next = [...rolloutGatesResult.onEveryList.slice(0, KEPT_CANDIDATES), ...candidates.slice(0, KEPT_CANDIDATES)];
+  const next = [
+    ...rolloutGatesResult.allowedByLists.slice(0, KEPT_CANDIDATES),
+    ...candidates.slice(0, KEPT_CANDIDATES),
+  ];
   const deployed = history.map(({ version }) => version.tag);
   const available = boundedReleases(state.available, [...requested, ...deployed, ...next.map(({ tag }) => tag)]);
   const kept = new Set(available.map(({ tag }) => tag));
@@ -76,7 +79,7 @@ function versionFields(
     availableReleases: [...available],
     availableReleasesCount: available.length,
     releaseCandidates: candidates.filter(isKept),
-    gatedReleaseCandidates: rolloutGatesResult.onEveryList.filter(isKept),
+    gatedReleaseCandidates: rolloutGatesResult.allowedByLists.filter(isKept),
     ...(rejected.some(isKept) && { rejectedReleases: rejected.filter(isKept) }),
     ...(withdrawn.length > 0 && { withdrawnReleases: withdrawn }),
     ...(young.length > 0 && { youngReleases: young.slice(0, MAX_LISTED_RELEASES) }),

@@ -84,9 +84,9 @@ async function withLiveBlockers(draft: Draft, call: HookCall): Promise<Draft> {
   const { observed } = draft;
   const { namespace = '' } = observed.rollout.metadata;
   const selectingGates = await readSelectingGates(namespace, call.cluster);
-  const unbound = draftOf({ ...observed, carried, ...(await readBlockers(observed, selectingGates, call)) }, call);
-  if (!unbound.plan.needs.has('blockers') && !unbound.plan.needs.has('bindings')) return unbound;
-  return draftOf({ ...unbound.observed, ...(await readBound(unbound.observed, selectingGates, call)) }, call);
+  const withoutBound = draftOf({ ...observed, carried, ...(await readBlockers(observed, selectingGates, call)) }, call);
+  if (!withoutBound.plan.needs.has('blockers') && !withoutBound.plan.needs.has('bindings')) return withoutBound;
+  return draftOf({ ...withoutBound.observed, ...(await readBound(withoutBound.observed, selectingGates, call)) }, call);
 }
 
 /** Seconds to the next sync, if live reads block what the cache would allow. */

@@ -87,21 +87,22 @@ export function bakeStep(head: HistoryEntry, context: BakeContext): BakeStep {
   const { rollout, bound, healthChecks, config, recovery, now } = context;
   const home = rollout.metadata.namespace;
   const started = parseTime(head.bakeStartTime);
-  const missing = unapplied(head, bound, rollout);
+  const unappliedObjects = unapplied(head, bound, rollout);
   if (!config.kuberikCompat && hasNoBake(head, rollout)) {
-    return missing.length > 0 ? { head, events: [] } : appliedStep(head, context);
+    return unappliedObjects.length > 0 ? { head, events: [] } : appliedStep(head, context);
   }
   if (context.isTagMoved && !config.kuberikCompat)
     return failedStep(head, tagMovedMessage(head.version.tag), [], context);
 
   const deadline = started === undefined ? failsAt(head, config, recovery) : undefined;
-  const mayStart = started === undefined && missing.length === 0 && notReady(healthChecks, head, home).length === 0;
+  const mayStart =
+    started === undefined && unappliedObjects.length === 0 && notReady(healthChecks, head, home).length === 0;
   // This sync may be late, after an outage of the hooks: a version that is applied and healthy has not failed.
   if (deadline !== undefined && now > deadline && (config.kuberikCompat || !mayStart)) {
-    return failedStep(head, timeoutMessage(missing), notReady(healthChecks, head, home), context);
+    return failedStep(head, timeoutMessage('before', unappliedObjects), notReady(healthChecks, head, home), context);
   }
   // Health from before the apply is the old version's, unless the check can distinguish versions.
-  const isApplied = started !== undefined || missing.length === 0;
+  const isApplied = started !== undefined || unappliedObjects.length === 0;
   const watched = isApplied ? healthChecks : healthChecks.filter(checksRevision);
   const errors = failuresOf(watched, head);
   if (!recovery && errors.length > 0) {
@@ -151,9 +152,11 @@ function withGrace(head: HistoryEntry, { config, recovery, now }: BakeContext): 
   return { ...head, graceSeconds: (head.graceSeconds ?? 0) + seconds };
 }
 
-function timeoutMessage(missing: readonly FluxBinding[]): string {
-  if (missing.length === 0) return DEPLOY_TIMEOUT;
-  return `Deploy timeout reached before bake could start (not applied to ${missing.map(targetName).join(', ')}).`;
+/** @param objects those that have not applied the deployment */
+function timeoutMessage(when: 'before' | 'after', objects: readonly FluxBinding[]): string {
+  if (objects.length === 0) return when === 'before' ? DEPLOY_TIMEOUT : BAKE_TIMEOUT;
+  const what = when === 'before' ? 'before bake could start' : 'after the bake time';
+  return `Deploy timeout reached ${what} (not applied to ${objects.map(targetName).join(', ')}).`;
 }
 
 /** The message of a bake that has succeeded. Only in recovery mode there may be errors, which did not fail it. */
@@ -188,12 +191,12 @@ function continueBake(head: HistoryEntry, context: BakeContext): BakeStep {
   const { bakeTime, kuberikCompat } = config;
   const end = bakeEnd(head, config) ?? now;
   if (now < end) return { head, events: [], requeueAt: end };
-  const missing = kuberikCompat ? [] : unapplied(head, bound, rollout);
+  const unappliedObjects = kuberikCompat ? [] : unapplied(head, bound, rollout);
   const waits = kuberikCompat ? [] : notReady(healthChecks, head, rollout.metadata.namespace);
-  if (missing.length + waits.length > 0) {
+  if (unappliedObjects.length + waits.length > 0) {
     const deadline = failsAt(head, config, recovery);
     if (deadline !== undefined && now > deadline)
-      return failedStep(head, missing.length > 0 ? bakeTimeoutNotApplied(missing) : BAKE_TIMEOUT, waits, context);
+      return failedStep(head, timeoutMessage('after', unappliedObjects), waits, context);
     return { head, events: [], ...(deadline !== undefined && { requeueAt: deadline + 1 }) };
   }
   const until = bakeUntil(head, config, healthChecks);
@@ -228,10 +231,6 @@ export function bakeUntil(
   healthChecks: readonly HealthCheck[],
 ): EpochMs | undefined {
   return latestTime([bakeEnd(head, config), config.kuberikCompat ? undefined : steadyFrom(healthChecks, head)]);
-}
-
-function bakeTimeoutNotApplied(missing: readonly FluxBinding[]): string {
-  return `Deploy timeout reached after the bake time (not applied to ${missing.map(targetName).join(', ')}).`;
 }
 
 function failedStep(

@@ -64,9 +64,9 @@ export function gatesThatHold(
 
 /** The objects that delay the deployment if one of them is held. */
 function delayingObjects(head: HistoryEntry, bound: readonly FluxBinding[], rollout: Rollout): readonly FluxBinding[] {
-  const awaited = unapplied(head, bound, rollout);
+  const unappliedObjects = unapplied(head, bound, rollout);
   // Once all have applied it, a suspended object may keep a HealthCheck Pending.
-  return awaited.length > 0 ? awaited : bound;
+  return unappliedObjects.length > 0 ? unappliedObjects : bound;
 }
 
 /** The name of a bound object for messages: `Kustomization 'my-app'`. */

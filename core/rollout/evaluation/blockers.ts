@@ -219,8 +219,8 @@ function approvalBlockers({ observed, choice: { version }, requiredApprovals }: 
  */
 function upstreamBlockers({ choice, rolloutGatesResult, upstreamVerdicts }: BlockerInputs): FoundBlocker[] {
   const { version } = choice;
-  const isEligible = rolloutGatesResult.eligible.some(({ tag }) => tag === version);
-  if (!isAutomatic(choice) || isEligible) return [];
+  const isPromotable = rolloutGatesResult.promotable.some(({ tag }) => tag === version);
+  if (!isAutomatic(choice) || isPromotable) return [];
   return upstreamVerdicts
     .filter(({ wait, isMissing, problem }) => (version === undefined ? isMissing || problem : wait))
     .sort((a, b) => Number(b.isMissing) - Number(a.isMissing))

@@ -53,7 +53,7 @@ interface Versions extends Omit<NextReleases, 'isNewer'> {
   approvals: RolloutGateApprovals[];
   rolloutGatesResult: RolloutGatesResult;
   /** The versions that automation may deploy unless something blocks them. */
-  automatic: readonly VersionInfo[];
+  deployable: readonly VersionInfo[];
   rollback: Rollback | undefined;
 }
 
@@ -114,8 +114,8 @@ function possibleVersions(context: RolloutContext): Versions {
   const { bypassGates } = requests;
   const rolloutGatesResult = evaluateRolloutGates(rolloutGates, candidates, bypassGates, upstreamVerdicts, approvals);
   const rollback = rollbackOf(context, isNewer);
-  const automatic = grantedOnly(automaticVersions(rolloutGatesResult, context), rollout, observed.budgets);
-  return { ...releases, rejected, upstreamVerdicts, approvals, rolloutGatesResult, automatic, rollback };
+  const deployable = grantedOnly(deployableVersions(rolloutGatesResult, context), rollout, observed.budgets);
+  return { ...releases, rejected, upstreamVerdicts, approvals, rolloutGatesResult, deployable, rollback };
 }
 
 /**
@@ -123,19 +123,19 @@ function possibleVersions(context: RolloutContext): Versions {
  * blocker instead. Without gateFirstDeployment, a first deployment ignores the lists, unless they all allow a
  * candidate: then they choose it.
  */
-function automaticVersions(
-  { eligible, onEveryList }: RolloutGatesResult,
+function deployableVersions(
+  { promotable, allowedByLists }: RolloutGatesResult,
   { state, config }: RolloutContext,
 ): VersionInfo[] {
-  const isUngated = state.history.length === 0 && !config.gateFirstDeployment && onEveryList.length === 0;
-  return isUngated ? eligible : onEveryList;
+  const isUngated = state.history.length === 0 && !config.gateFirstDeployment && allowedByLists.length === 0;
+  return isUngated ? promotable : allowedByLists;
 }
 
 /**
  * The next version. A history begins with initialVersion; later, in this order: wantedVersion, force-deploy, a
  * rollback, the newest candidate that the RolloutGates allow.
  */
-function chooseNext(context: RolloutContext, { candidates, automatic, rollback }: Versions): Choice {
+function chooseNext(context: RolloutContext, { candidates, deployable, rollback }: Versions): Choice {
   const { observed, state, requests } = context;
   const { spec } = observed.rollout;
   const { forceDeploy } = requests;
@@ -149,7 +149,7 @@ function chooseNext(context: RolloutContext, { candidates, automatic, rollback }
     return { trigger: 'Manual', is: 'impossible', version: forceDeploy, problem };
   }
   if (rollback?.is === 'possible') return { trigger: 'Rollback', is: 'next', version: rollback.to.tag, rollback };
-  const next = rollback?.is === 'undecided' ? undefined : automatic[0];
+  const next = rollback?.is === 'undecided' ? undefined : deployable[0];
   if (next) return { trigger: 'Automatic', is: 'next', version: next.tag };
   const [newest] = candidates;
   return newest

@@ -15,9 +15,9 @@ export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 
 export interface RolloutGatesResult {
   /** Candidates that every upstream Rollout allows and that have their approvals, newest first. */
-  eligible: VersionInfo[];
-  /** The eligible versions that every list allows. A RolloutGate that isn't passing blocks, and removes none here. */
-  onEveryList: VersionInfo[];
+  promotable: VersionInfo[];
+  /** The promotable versions that every list allows. A RolloutGate that isn't passing blocks, and removes none here. */
+  allowedByLists: VersionInfo[];
   passing: boolean;
   /** The version for which RolloutGates don't count: a request bypasses them. */
   bypassed?: string;
@@ -79,15 +79,15 @@ export function evaluateRolloutGates(
 ): RolloutGatesResult {
   const bypassing = candidates.filter(({ tag }) => tag === bypass && isApproved(approvals, tag));
   if (bypass !== undefined && bypassing.length > 0)
-    return { eligible: bypassing, onEveryList: bypassing, passing: true, bypassed: bypass };
+    return { promotable: bypassing, allowedByLists: bypassing, passing: true, bypassed: bypass };
   const lists = gates.map(allowedBy).filter((list) => list !== undefined);
   const ofUpstream = upstream.map(({ allowed }) => new Set(allowed));
-  const eligible = candidates.filter(
+  const promotable = candidates.filter(
     ({ tag }) => ofUpstream.every((list) => list.has(tag)) && isApproved(approvals, tag),
   );
   return {
-    eligible,
-    onEveryList: eligible.filter(({ tag }) => lists.every((list) => list.has(tag))),
+    promotable,
+    allowedByLists: promotable.filter(({ tag }) => lists.every((list) => list.has(tag))),
     passing: gates.every((gate) => gate.spec?.passing !== false),
   };
 }
@@ -112,8 +112,8 @@ function ofSchedule({ metadata: { labels } }: RolloutGate): string {
 }
 
 /** Whether the RolloutGates together let no candidate through. */
-export function allowsNothing({ passing, onEveryList }: RolloutGatesResult): boolean {
-  return !passing || onEveryList.length === 0;
+export function allowsNothing({ passing, allowedByLists }: RolloutGatesResult): boolean {
+  return !passing || allowedByLists.length === 0;
 }
 
 /** Whether the RolloutGate lets the version through, apart from approvals, which versionApprovals.ts counts. */

@@ -33,7 +33,7 @@ import {
 export const NAME_A_VERSION = [FORCE_DEPLOY, BYPASS_ROLLOUT_GATES] as const;
 
 /** The id of a request that no webhook has seen. */
-const UNSEEN = 'unstamped';
+const UNSTAMPED = 'unstamped';
 
 type OneShot = (typeof ONE_SHOT)[number];
 
@@ -92,7 +92,7 @@ export function setRequests({ metadata: { annotations }, status }: Rollout): Set
     const key = requestKey(annotation);
     const record = requestInEntry(childOf(records, key) as Entry);
     const handled = status?.handledRequest?.[key];
-    const id = record?.id ?? handled ?? UNSEEN;
+    const id = record?.id ?? handled ?? UNSTAMPED;
     return [{ annotation, key, value, record, id, isHandled: handled === id }];
   });
 }

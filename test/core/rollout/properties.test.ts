@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FluxBinding, HealthCheck, RolloutGate } from '../../../api/types.ts';
-import { unseenBinding } from '../../../core/binding/boundObjects.ts';
+import { bindingWithoutProof } from '../../../core/binding/boundObjects.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -111,10 +111,14 @@ describe('a Rollout, whatever happens', () => {
       { bakeTime: '5m' },
       { history: [head], availableReleases: [{ tag: '1.0.0' }] },
     );
-    const own = unseenBinding(rollout, 'Kustomization', 'app');
+    const own = bindingWithoutProof(rollout, 'Kustomization', 'app');
     const applied = { ...own, status: { applied: [{ rollout: 'app', uid: 'uid-1', id: 1, version: '1.0.0' }] } };
     const deleted = { ...own, metadata: { ...own.metadata, deletionTimestamp: formatTime(NOW) } };
-    const other = unseenBinding({ ...rollout, metadata: { ...rollout.metadata, name: 'other' } }, 'Kustomization', 'b');
+    const other = bindingWithoutProof(
+      { ...rollout, metadata: { ...rollout.metadata, name: 'other' } },
+      'Kustomization',
+      'b',
+    );
     const plan = (bindings: FluxBinding[]) => planRollout({ ...rest, rollout, bindings }, NOW);
     expect(plan([applied, deleted, other])).toEqual(plan([applied]));
     expect(plan([applied, own])).not.toEqual(plan([applied]));

@@ -1,7 +1,7 @@
 /** Single steps of a bake; test/scenario/rollout has whole bakes. */
 import { describe, expect, it } from 'vitest';
 import type { HealthCheck, HistoryEntry } from '../../../../api/types.ts';
-import { unseenBinding } from '../../../../core/binding/boundObjects.ts';
+import { bindingWithoutProof } from '../../../../core/binding/boundObjects.ts';
 import { formatTime } from '../../../../core/kube/time.ts';
 import { LIMITS } from '../../../../core/limits.ts';
 import { bakeStep } from '../../../../core/rollout/deployment/bake.ts';
@@ -37,7 +37,7 @@ describe('a bake that ends within the second of its start', () => {
 
 describe('an error before a bound object has applied the version', () => {
   const head: HistoryEntry = { id: 2, version: { tag: '1.1.0' }, timestamp: at(-60), bakeStatus: 'Deploying' };
-  const bound = [unseenBinding(rollout, 'Kustomization', 'app')];
+  const bound = [bindingWithoutProof(rollout, 'Kustomization', 'app')];
   const statusWith = (cls?: string) => {
     const error = { status: 'Unhealthy', lastChangeTime: at(-10), lastErrorTime: at(-10) };
     const context = {
@@ -91,7 +91,7 @@ describe('a failure that a check reports after the deployment', () => {
     };
     const late = { status: 'Unhealthy', lastChangeTime: at(0), lastErrorTime: at(failedAt) };
     const healthChecks = [check(late, 'kustomization')];
-    const bound = [unseenBinding(rollout, 'Kustomization', 'app')];
+    const bound = [bindingWithoutProof(rollout, 'Kustomization', 'app')];
     const context = { rollout, config: {}, healthChecks, bound, recovery: false, now: NOW };
     return bakeStep(head, context).head.bakeStatus;
   };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutSpec, VersionInfo } from '../../../../api/types.ts';
-import { unseenBinding } from '../../../../core/binding/boundObjects.ts';
+import { bindingWithoutProof } from '../../../../core/binding/boundObjects.ts';
 import { formatTime } from '../../../../core/kube/time.ts';
 import { planRollout } from '../../../../core/rollout/plan.ts';
 import { metadataRequeueAt } from '../../../../core/rollout/release/metadata.ts';
@@ -39,7 +39,7 @@ describe('a Rollout whose registry can’t be read', () => {
     const status = { availableReleases: [version], history: [head] };
     const given = observed({ onFailure }, status);
     given.imagePolicy!.status = { latestRef: { tag: version.tag } };
-    given.bindings = [unseenBinding(given.rollout, 'Kustomization', 'app')];
+    given.bindings = [bindingWithoutProof(given.rollout, 'Kustomization', 'app')];
     expect(planRollout(given, NOW).requeueAfterSeconds).toBe(expected);
   });
 });
