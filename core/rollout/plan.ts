@@ -107,28 +107,28 @@ function beforeDecision(observed: Observed, now: EpochMs): BeforeDecision {
   const config = readRolloutConfig(observed);
   const stored = stateBefore(rollout.status);
   const requests = requestsOf(rollout);
-  const retry = requests.retry ? retryHead(stored.history[0], healthChecks, now) : undefined;
   const [present, ...older] = stored.history;
-  const head = retry ? retry.head : present;
-  const releases = discoverReleases({ ...observed, ...detailsNeeded(observed, config, head) }, now);
+  const retry = retryHead(present, requests.retry, healthChecks, config, now);
+  const releases = discoverReleases({ ...observed, ...detailsNeeded(observed, config, retry.head) }, now);
   const { available, barriers, authors } = releases;
   const state = { ...stored, available, barriers, authors };
   const context = { observed, config, state, requests, now };
-  const progress = head && headProgress(head, context);
-  const history = progress ? [progress.head, ...older] : [];
-  const ready = progress?.ready ? [progress.ready] : [];
+  const progress = retry.head && headProgress(retry.head, context);
+  const steps = progress ? [retry, progress] : [retry];
+  const history = progress?.head ? [progress.head, ...older] : [];
+  const ready = steps.flatMap((step) => step.ready ?? []);
   const conditions = setConditions(stored.conditions, [...releases.conditions, ...ready], now);
   const used: RequestKey[] = [
-    ...(retry ? (['retry'] as const) : []),
+    ...(requests.retry ? (['retry'] as const) : []),
     ...idleRequests(requests, rollout.spec?.wantedVersion, history[0]),
   ];
   return {
     context: { ...context, state: { ...state, history, conditions }, requests: withUsed(rollout, requests, used) },
     problems: [...config.problems, ...releases.problems],
     fields: releases.fields,
-    needs: [...(progress?.needs ?? []), ...(head === present ? [] : (['bindings'] as const))],
-    events: [...(retry ? [retry.event] : []), ...(progress?.events ?? [])],
-    requeueAt: [...releases.requeueAt, progress?.requeueAt ?? []].flat(),
+    needs: steps.flatMap(({ needs }) => needs),
+    events: steps.flatMap(({ events }) => events),
+    requeueAt: [...releases.requeueAt, ...steps.flatMap(({ requeueAt }) => requeueAt ?? [])],
   };
 }
 

@@ -49,7 +49,10 @@ interface BakeStep {
   requeueAt?: EpochMs;
 }
 
-interface Progress extends BakeStep {
+/** A step of the newest deployment, if there is one. */
+interface HeadStep extends Omit<BakeStep, 'head'> {
+  /** undefined if there is no deployment. */
+  head: HistoryEntry | undefined;
   /**
    * The live reads that have to come before the step is carried out. `bindings`: the deployment becomes applied, its
    * bake starts without bound objects, or it ends or begins anew. `health`: the bake begins or ends.
@@ -58,21 +61,40 @@ interface Progress extends BakeStep {
 }
 
 /**
+ * The retry of the newest deployment: a user requests it for one that has failed, or the Go controller's dashboard sets
+ * one whose bake has started to Deploying.
+ */
+export function retryHead(
+  head: HistoryEntry | undefined,
+  isRequested: boolean,
+  healthChecks: readonly HealthCheck[],
+  { kuberikCompat }: BakeConfig,
+  now: EpochMs,
+): HeadStep {
+  const isReset = head?.bakeStatus === 'Deploying' && head.bakeStartTime !== undefined && !kuberikCompat;
+  const isRetried = isRequested && head?.bakeStatus === 'Failed';
+  const again = head && (isReset || isRetried) ? deployedAgain(head, healthChecks, now) : undefined;
+  const message = again
+    ? `Retry requested; bake status reset at ${again.lastRetryTimestamp}`
+    : 'Retry ignored: the last deployment has not failed';
+  const event: NewEvent = again
+    ? deploymentEvent(again, 'Normal', 'RetryRequested', message)
+    : { type: 'Normal', reason: 'RetryIgnored', message };
+  return { head: again ?? head, needs: again ? ['bindings'] : [], events: isRequested ? [event] : [] };
+}
+
+/**
  * The progress of the newest deployment: the proof that it is applied, and its bake.
- * A deployment that is Deploying and has a bake start counts as a retry: the Go controller's dashboard writes that.
  * @param mayBake false while the Rollout's spec has problems
  */
-export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake: boolean): Progress {
-  const { healthChecks, config, now } = context;
-  const isContinued = stored.bakeStatus === 'Deploying' && stored.bakeStartTime !== undefined;
-  const head = isContinued && !config.kuberikCompat ? deployedAgain(stored, healthChecks, now) : stored;
+export function advanceHead(head: HistoryEntry, context: BakeContext, mayBake: boolean): HeadStep {
+  const { config, now } = context;
   const end = bakeEnd(head, config) ?? parseTime(head.bakeStartTime);
   const isBakeTimeOver = end !== undefined && end <= now;
   const proven = withProgress(head, context, isBakeTimeOver);
   // The proof is stored for a failed deployment too: its retry relies on it.
   const isNowApplied = head.appliedTime === undefined && proven.appliedTime !== undefined;
-  const isReset = head !== stored;
-  const needs: Progress['needs'] = isNowApplied || isReset ? ['bindings'] : [];
+  const needs: HeadStep['needs'] = isNowApplied ? ['bindings'] : [];
   if (!isUnfinished(proven) || !mayBake) return { head: proven, needs, events: [] };
   const step = bakeStep(withGrace(proven, context), context);
   const starts = proven.bakeStartTime === undefined && step.head.bakeStartTime !== undefined;
@@ -246,21 +268,6 @@ function failedStep(
     ready: falseCondition(READY, 'BakeTimeFailed', message),
     events: [deploymentEvent(failed, 'Warning', 'BakeTimeFailed', message)],
   };
-}
-
-/** The head after a requested retry, which deploys it again if it has failed. */
-export function retryHead(
-  head: HistoryEntry | undefined,
-  checks: readonly HealthCheck[],
-  now: EpochMs,
-): { head: HistoryEntry | undefined; event: NewEvent } {
-  if (head?.bakeStatus !== 'Failed') {
-    const message = 'Retry ignored: the last deployment has not failed';
-    return { head, event: { type: 'Normal', reason: 'RetryIgnored', message } };
-  }
-  const again = deployedAgain(head, checks, now);
-  const message = `Retry requested; bake status reset at ${again.lastRetryTimestamp}`;
-  return { head: again, event: deploymentEvent(again, 'Normal', 'RetryRequested', message) };
 }
 
 /**
