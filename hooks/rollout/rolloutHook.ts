@@ -56,7 +56,7 @@ async function decidePlan(
   call: HookCall,
 ): Promise<{ plan: Plan; requeueAfterSeconds: number | undefined }> {
   const first = draftOf(observed, call);
-  const proven = await withLiveProof(first, new Set(), call);
+  const proven = await withLiveProof(first, call);
   const { plan } = await withLiveBlockers(proven, call);
   if (plan.needs.size > 0) await requireFresh(observed.rollout, call);
   return { plan, requeueAfterSeconds: recheckSeconds(first.plan, plan, related) };
@@ -64,14 +64,18 @@ async function decidePlan(
 
 /**
  * Makes the plan again from live HealthChecks if it needs any live read, and from the proof that a version is applied
- * and healthy if it needs the proof. Repeats this if the new plan needs more.
- * @param known the needs that earlier reads have met
+ * and healthy if it needs the proof; then again, if the new plan needs what was not read.
  */
-async function withLiveProof(draft: Draft, known: ReadonlySet<Need>, call: HookCall): Promise<Draft> {
-  const needs = new Set([...known, ...draft.plan.needs]);
-  if (needs.size === known.size) return draft;
-  const read = await readProof(draft.observed, needs, call);
-  return read ? withLiveProof(draftOf(read, call), needs, call) : draft;
+async function withLiveProof(first: Draft, call: HookCall): Promise<Draft> {
+  let draft = first;
+  const met = new Set<Need>();
+  while ([...draft.plan.needs].some((need) => !met.has(need))) {
+    for (const need of draft.plan.needs) met.add(need);
+    const read = await readProof(draft.observed, met, call);
+    if (!read) return draft;
+    draft = draftOf(read, call);
+  }
+  return draft;
 }
 
 /**
