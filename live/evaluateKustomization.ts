@@ -16,7 +16,7 @@ import {
   planReads,
   type Read,
 } from '../core/health/inventoryReads.ts';
-import { ownHealth, returnsToVersion, verdictWith } from '../core/health/kustomization.ts';
+import { ownHealth, verdictWith } from '../core/health/kustomization.ts';
 import { allowedKustomizationRef, gracePeriod } from '../core/health/kustomizationCheck.ts';
 import { relatedObjectOf } from '../core/health/objects/behindSource.ts';
 import type { HealthContext } from '../core/health/objects/healthContext.ts';
@@ -28,6 +28,7 @@ import {
   objectHealths,
   releasedWorkloads,
 } from '../core/health/objects/resources.ts';
+import { returnsToVersion } from '../core/health/revision.ts';
 import { LIMITS } from '../core/limits.ts';
 import { parseDeployments } from '../core/managedField/deployment.ts';
 import { sourceOf, sourceResource } from '../core/managedField/source.ts';

@@ -7,23 +7,37 @@ import type { FirstFailures } from './objects/healthContext.ts';
 
 export type HealthStatus = NonNullable<HealthCheck['status']>;
 
+/** What a Pending check waits for. */
+export type Awaited =
+  /** A change of the Kustomization or of a Rollout. It triggers a sync, and the check may rest until then. */
+  | 'event'
+  /** A further attempt of Flux, or another measurement. */
+  | 'attempt'
+  /** The end of a reconciliation of what Flux has applied already. */
+  | 'repeat';
+
+/**
+ * The stored health that stays meanwhile: a further attempt doesn't refute an earlier failure, and with a change and
+ * its reversal each reconciliation would be two writes.
+ */
+const STAYS: Record<Awaited, readonly string[]> = {
+  event: [],
+  attempt: ['Unhealthy'],
+  repeat: ['Healthy', 'Unhealthy'],
+};
+
+/** `isSteady`: all objects that are read are healthy, and only Flux's work is awaited. */
+export type PendingVerdict = { health: 'Pending'; message: string; awaits?: Awaited; isSteady?: boolean };
+
 /** The health that an evaluation found, before the rules of the stored status apply. */
 export type Verdict = {
   /** Commands below the message, each on a line of its own. */
   commands?: readonly CommandLine[];
-  /** Set if nothing changes the verdict until the Kustomization or a Rollout changes, which triggers a sync. */
-  waitsForEvent?: boolean;
   /** The first failed attempt at each object since Flux last applied it; undefined if that isn't known now. */
   firstFailures?: FirstFailures;
 } & (
   | { health: 'Healthy'; message: string }
-  /**
-   * `isAttempting`: Flux retries a revision, which does not refute an earlier failure.
-   * `isRepeat`: Flux reconciles a revision that it has applied already. The status stays: otherwise each reconciliation
-   * would be two writes.
-   * `isSteady`: all objects that are read are healthy, and only Flux's work is awaited.
-   */
-  | { health: 'Pending'; message: string; isAttempting?: boolean; isRepeat?: boolean; isSteady?: boolean }
+  | PendingVerdict
   /**
    * `failedAt`: when the check failed, if the failed objects have times.
    * `absent`: the Kustomization of the check does not exist. Counts as a failure only if it has existed since
@@ -47,29 +61,28 @@ const MAX_MESSAGE_CHARACTERS = 16_384;
  * every later deployment, and the hook would trigger itself forever.
  */
 export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, now: EpochMs): HealthStatus {
-  const { lastErrorTime, lastChangeTime } = before ?? {};
-  if (before?.status === 'Healthy' && verdict.health === 'Pending' && verdict.isRepeat) return before;
-  if (before && verdict.waitsForEvent && explainsAt(before, now) !== undefined) return before;
+  if (before && isNoNews(before, verdict, now)) return before;
   const status = healthAfter(before?.status, verdict);
+  const { lastErrorTime, lastChangeTime } = before ?? {};
   const failed = verdict.health === 'Unhealthy' && !(verdict.absent && wasAlwaysAbsent(before));
-  const errorTime = failed ? errorTimeAfter(before, verdict.failedAt, now) : lastErrorTime;
-  const steady = steadyAfter(before, verdict, now);
-  // While the objects stay healthy the time isn't written again and again.
-  const endsHealth = before?.status === 'Healthy' || (wereHealthy(before) && steady.steadySince === undefined);
-  const wasHealthy = endsHealth ? formatTime(now) : before?.lastHealthyTime;
-  const healthySince = before?.status === 'Healthy' ? before.lastChangeTime : before?.healthySince;
+  const steadySince = steadySinceAfter(before, verdict, now);
   const failedAttempts = storedFailures(verdict.firstFailures ?? firstFailuresOf(before));
-  const changeTime = status === before?.status ? lastChangeTime : changedAfter(lastChangeTime, now, 0);
   return {
     status,
     message: messageOf(before, verdict, status),
-    lastErrorTime: errorTime,
-    ...(status !== 'Healthy' && wasHealthy && { lastHealthyTime: wasHealthy }),
-    ...(status !== 'Healthy' && healthySince && { healthySince }),
+    lastErrorTime: failed ? errorTimeAfter(before, verdict.failedAt, now) : lastErrorTime,
+    ...(status !== 'Healthy' && lastHealth(before, steadySince !== undefined, now)),
     ...(failedAttempts.length > 0 && { failedAttempts }),
-    lastChangeTime: changeTime,
-    ...steady,
+    lastChangeTime: status === before?.status ? lastChangeTime : changedAfter(lastChangeTime, now, 0),
+    ...(steadySince !== undefined && { steadySince }),
   };
+}
+
+/** Whether the verdict doesn't even change the message. */
+function isNoNews(before: HealthStatus, verdict: Verdict, now: EpochMs): boolean {
+  if (verdict.health !== 'Pending') return false;
+  if (verdict.awaits === 'repeat') return before.status === 'Healthy';
+  return verdict.awaits === 'event' && explainsAt(before, now) !== undefined;
 }
 
 // The first failed attempts in the status.
@@ -89,21 +102,28 @@ export function firstFailuresOf(status: HealthStatus | undefined): FirstFailures
   );
 }
 
-/**
- * `steadySince` after a verdict. It stays while only Flux works, and exists only if lastChangeTime shows such work, or
- * if the objects became healthy again during such work.
- */
-function steadyAfter(
+// The times of health in the status. The objects were last healthy from `healthySince` to `lastHealthyTime`. While
+// `steadySince` is set they still are, and the check is Pending only because Flux works, or became Healthy after that.
+
+/** `steadySince` after a verdict: the start of the health that only Flux's work has interrupted; undefined if none. */
+function steadySinceAfter(before: HealthStatus | undefined, verdict: Verdict, now: EpochMs): string | undefined {
+  if (verdict.health === 'Unhealthy' || (verdict.health === 'Pending' && !verdict.isSteady)) return undefined;
+  if (before?.steadySince !== undefined || verdict.health !== 'Pending') return before?.steadySince;
+  if (before?.status === 'Healthy') return before.lastChangeTime;
+  const isHealthyAgain = before?.status === 'Pending' && before.lastHealthyTime !== undefined;
+  return isHealthyAgain ? formatTime(now) : undefined;
+}
+
+/** The last health, for a status that isn't Healthy. While the objects stay healthy its end isn't written again. */
+function lastHealth(
   before: HealthStatus | undefined,
-  verdict: Verdict,
+  isSteady: boolean,
   now: EpochMs,
-): Pick<HealthStatus, 'steadySince'> {
-  const isInterrupted = verdict.health === 'Unhealthy' || (verdict.health === 'Pending' && !verdict.isSteady);
-  const wasHealthy = before?.status === 'Healthy' && verdict.health === 'Pending';
-  const isAgain = before?.status === 'Pending' && before.lastHealthyTime !== undefined && verdict.health === 'Pending';
-  const began = wasHealthy ? before.lastChangeTime : isAgain ? formatTime(now) : undefined;
-  const since = before?.steadySince ?? began;
-  return isInterrupted || since === undefined ? {} : { steadySince: since };
+): Pick<HealthStatus, 'lastHealthyTime' | 'healthySince'> {
+  const ended = before?.status === 'Healthy' || (wereHealthy(before) && !isSteady);
+  const lastHealthyTime = ended ? formatTime(now) : before?.lastHealthyTime;
+  const healthySince = before?.status === 'Healthy' ? before.lastChangeTime : before?.healthySince;
+  return { ...(lastHealthyTime && { lastHealthyTime }), ...(healthySince && { healthySince }) };
 }
 
 /** Whether the last evaluation found all objects healthy, also if it was Pending because Flux worked. */
@@ -138,9 +158,8 @@ function wasAlwaysAbsent(before: HealthStatus | undefined): boolean {
 
 function healthAfter(before: string | undefined, verdict: Verdict): string {
   if (verdict.health === 'Unknown') return before === 'Healthy' || before === 'Unhealthy' ? before : 'Pending';
-  const isFluxAtIt = verdict.health === 'Pending' && (verdict.isAttempting || verdict.isRepeat);
-  if (isFluxAtIt && before === 'Unhealthy') return before;
-  return verdict.health;
+  const stays = verdict.health === 'Pending' && verdict.awaits ? STAYS[verdict.awaits] : [];
+  return before !== undefined && stays.includes(before) ? before : verdict.health;
 }
 
 function messageOf(before: HealthStatus | undefined, verdict: Verdict, status: string): string {

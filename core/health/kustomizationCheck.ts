@@ -103,11 +103,12 @@ export function isAtRest({ status }: HealthCheck, { mayRest, watched }: Schedule
  */
 export function msUntilEvaluation(
   { metadata, status = {} }: HealthCheck,
-  { health, waitsForEvent }: Verdict,
+  verdict: Verdict,
   { interval, mayRest, watched, isTriggered }: Schedule,
   now: EpochMs,
 ): number {
-  const rests = mayRest && (waitsForEvent ? isTriggered : health === 'Healthy' && watched !== 'inBake');
+  const waitsForEvent = verdict.health === 'Pending' && verdict.awaits === 'event';
+  const rests = mayRest && (waitsForEvent ? isTriggered : verdict.health === 'Healthy' && watched !== 'inBake');
   if (!rests) return interval;
   const waits = [
     REST_INTERVAL_MS * (0.8 + 0.4 * uidFraction(metadata.uid)),

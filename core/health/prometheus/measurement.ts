@@ -146,7 +146,7 @@ function failedVerdict(text: string, failures: number, { failureLimit }: MetricC
 /** The verdict of a failed measurement: not Healthy, and Unhealthy if it was so before. */
 function unknownVerdict(before: HealthStatus | undefined, text: string): Verdict {
   const message = before?.status === 'Unhealthy' ? `still Unhealthy: ${text}` : text;
-  return { health: 'Pending', message, isAttempting: true };
+  return { health: 'Pending', message, awaits: 'attempt' };
 }
 
 function isOutside(value: number, { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY }: Range): boolean {

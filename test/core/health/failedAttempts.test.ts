@@ -173,7 +173,7 @@ it.each(ROWS)('%s', (_, row) => {
 
 it('is stored at once, even if nothing was ever applied', () => {
   const kustomization = failing('ReconciliationFailed', { entries: [] });
-  expect(verdictOf({ kustomization, health: 'Pending' }).waitsForEvent).toBe(false);
+  expect(verdictOf({ kustomization, health: 'Pending' })).toMatchObject({ awaits: undefined });
 });
 
 it('fails beside an object that failed before', () => {

@@ -45,7 +45,7 @@ const CASES: Record<string, Case[]> = {
     on('held by a Gate since: a freeze keeps no bake from starting or ending', HEALTHY, { kustomization: HELD }),
   ],
   inventory: [
-    on('empty', waits('Kustomization has no managed resources', { isAttempting: false, waitsForEvent: true }), {
+    on('empty', waits('Kustomization has no managed resources', { awaits: 'event' }), {
       kustomization: { entries: [] },
     }),
     on('a resource in progress', waits(WEB_STARTS), { observed: [starting] }),
@@ -100,18 +100,18 @@ const CASES: Record<string, Case[]> = {
     ...['DependencyNotReady', 'ArtifactFailed', 'PruneFailed'].map((reason) => ({
       name: `${reason} is tried again`,
       kustomization: failing(reason),
-      expected: waits(/^Kustomization pending: /, { isAttempting: false }),
+      expected: waits(/^Kustomization pending: /),
     })),
     on('Stalled', fluxFailed('access denied: no'), {
       kustomization: { stalled: 'access denied', ready: { status: 'False', reason: 'AccessDenied', message: 'no' } },
     }),
-    on('a further attempt', waits(/is being applied/, { isAttempting: true }), {
+    on('a further attempt', waits(/is being applied/, { awaits: 'attempt' }), {
       kustomization: failing('', { ready: { status: 'Unknown', reason: 'Progressing' } }),
     }),
   ],
   'Flux reconciles what it has applied, and nothing has changed': [
-    on('it reports nothing new', waits(PROGRESSING, { isAttempting: true, isRepeat: true }), { kustomization: AGAIN }),
-    on('in the cluster of its kubeConfig', waits(PROGRESSING, { isAttempting: true, isRepeat: true }), {
+    on('it reports nothing new', waits(PROGRESSING, { awaits: 'repeat' }), { kustomization: AGAIN }),
+    on('in the cluster of its kubeConfig', waits(PROGRESSING, { awaits: 'repeat' }), {
       kustomization: { ...AGAIN, spec: { kubeConfig: {} } },
     }),
     on('what its objects say still counts', waits(WEB_STARTS, { isSteady: false }), {
@@ -123,10 +123,10 @@ const CASES: Record<string, Case[]> = {
       { health: 'Unknown', message: FORBIDDEN },
       { kustomization: AGAIN, observed: [unreadable] },
     ),
-    on('another revision is something new', waits(/is being applied/, { isAttempting: true, isSteady: true }), {
+    on('another revision is something new', waits(/is being applied/, { awaits: 'attempt', isSteady: true }), {
       kustomization: { ...AGAIN, applied: OLD, attempted: NEW },
     }),
-    on('and so is another generation', waits(/latest observed generation is 1$/, { isAttempting: true }), {
+    on('and so is another generation', waits(/latest observed generation is 1$/, { awaits: 'attempt' }), {
       kustomization: { ...AGAIN, observed: 1 },
     }),
   ],
@@ -229,7 +229,7 @@ const MISSING_CASES: Case[] = [
   }),
   on(
     'while Flux applies the same once more, which restores it',
-    waits('Kustomization pending: at it', { isAttempting: true, isRepeat: true }),
+    waits('Kustomization pending: at it', { awaits: 'repeat' }),
     { kustomization: { ready: { status: 'Unknown', message: 'at it' }, reconcilingSince: '11:59:59' } },
   ),
   on('while Flux waits for another Kustomization', waits(/^Kustomization pending: /), {

@@ -3,9 +3,11 @@ import { expect } from 'vitest';
 import type { FluxObject, Kustomization } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
-import { ownHealth, returnsToVersion, verdictWith } from '../../../core/health/kustomization.ts';
+import type { Awaited } from '../../../core/health/healthStatus.ts';
+import { ownHealth, verdictWith } from '../../../core/health/kustomization.ts';
 import type { FirstFailures, HealthContext } from '../../../core/health/objects/healthContext.ts';
 import { type ObservedResource, objectHealths } from '../../../core/health/objects/resources.ts';
+import { returnsToVersion } from '../../../core/health/revision.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 
 export const at = (time: string) => `2026-01-02T${time}Z`;
@@ -145,10 +147,8 @@ export interface Case {
     health: string;
     message: string | RegExp;
     failedAt?: number;
-    isAttempting?: boolean;
-    isRepeat?: true;
+    awaits?: Awaited;
     isSteady?: boolean;
-    waitsForEvent?: boolean;
   };
 }
 
@@ -197,13 +197,13 @@ export const waits = (message: string | RegExp, rest: Partial<Case['expected']> 
   return { health: 'Pending', message, ...rest };
 };
 /** The message about the Kustomization itself, with healthy objects. */
-export const pending = (message: string, isAttempting = false) => ({
+export const pending = (message: string, awaits?: Awaited) => ({
   health: 'Pending',
   message: `Kustomization pending: ${message}`,
-  isAttempting,
+  awaits,
 });
 /** Until Flux starts, which triggers a sync. */
-export const notBegun = (reason: string) => ({ ...pending(reason), waitsForEvent: true });
+export const notBegun = (reason: string) => pending(reason, 'event');
 export const HEALTHY = { health: 'Healthy', message: 'Kustomization and all managed resources are healthy' };
 export const unhealthy = (message: string | RegExp, time?: string) => ({
   health: 'Unhealthy',
@@ -221,9 +221,8 @@ export function expectVerdict(row: Case): void {
   const { message, ...rest } = row.expected;
   const { firstFailures: _, ...result } = evaluated(row).result;
   const isOpen = result.health === 'Pending' && rest.isSteady === undefined;
-  const no = { isAttempting: false, isRepeat: false, isSteady: false, waitsForEvent: false };
-  expect({ ...no, ...result, ...(isOpen && { isSteady: false }) }).toEqual({
-    ...no,
+  expect({ isSteady: false, ...result, ...(isOpen && { isSteady: false }) }).toEqual({
+    isSteady: false,
     ...rest,
     message: expect.any(String),
   });

@@ -47,7 +47,7 @@ describe('the next requeue', () => {
 
   const since = (ms: number, status: object) => ({ ...status, lastChangeTime: new Date(NOW - ms).toISOString() });
   const reset = resetStatus(undefined, NOW - 545_000);
-  const waits: Verdict = { health: 'Pending', message: '', waitsForEvent: true };
+  const waits: Verdict = { health: 'Pending', message: '', awaits: 'event' };
   it.each<[title: string, status: object, watched: Schedule['watched'], expected: number, verdict?: Verdict]>([
     ['half a minute later, if it has just become Healthy', since(10_000, healthy.status), 'beforeBake', 30_000],
     ['after as long as it has been Healthy', since(90_000, healthy.status), 'beforeBake', 90_000],

@@ -97,13 +97,9 @@ const CASES: Case[] = [
   on('only Ready is of an older generation', BEHIND, {
     kustomization: { ready: { status: 'True', observedGeneration: 1 } },
   }),
-  on(
-    'it is suspended',
-    waits(/observed generation is 1 \(suspended\)$/, { isAttempting: false, waitsForEvent: true }),
-    {
-      kustomization: { spec: { suspend: true }, observed: 1, ready: { status: 'True', observedGeneration: 1 } },
-    },
-  ),
+  on('it is suspended', waits(/observed generation is 1 \(suspended\)$/, { awaits: 'event' }), {
+    kustomization: { spec: { suspend: true }, observed: 1, ready: { status: 'True', observedGeneration: 1 } },
+  }),
   on('the source has fetched a newer artifact', notBegun(`revision ${NEW} is fetched, ${OLD} is applied`), {
     kustomization: { applied: OLD },
   }),
@@ -123,12 +119,12 @@ const CASES: Case[] = [
   }),
   on(
     'a failure between the deployment and its apply, with Flux not at it yet',
-    { ...OF_BEFORE, waitsForEvent: true },
+    { ...OF_BEFORE, awaits: 'event' },
     { kustomization: { applied: OLD }, observed: [failedAt('11:40:00')] },
   ),
   on(
     'a failure after the deployment, with Flux not at it yet',
-    waits(/^Kustomization pending: .* Before: Unhealthy resources: demo\/web/, { waitsForEvent: true }),
+    waits(/^Kustomization pending: .* Before: Unhealthy resources: demo\/web/, { awaits: 'event' }),
     { kustomization: { applied: OLD }, observed: [failedAt('11:51:00')] },
   ),
   on('beside an object that can’t be read, which may change without an event', waits(/is applied. Errors: /), {
@@ -224,7 +220,7 @@ const CASES: Case[] = [
   }),
   on(
     'Flux is at the spec from before the deployment, whose objects fail',
-    { ...OF_BEFORE, waitsForEvent: true },
+    { ...OF_BEFORE, awaits: 'event' },
     {
       kustomization: { ...OLD_ATTEMPT, reconcilingSince: '11:47:00' },
       observed: [failedAt('11:53:00')],
@@ -232,7 +228,7 @@ const CASES: Case[] = [
   ),
   on(
     'Flux has failed at the spec from before the deployment',
-    { ...OLD_FAILURE, waitsForEvent: true },
+    { ...OLD_FAILURE, awaits: 'event' },
     {
       kustomization: healthCheckFailed('7m30s'),
     },
@@ -242,7 +238,7 @@ const CASES: Case[] = [
   }),
   on(
     'Flux reports its failure before its history',
-    { ...pending('the failed attempt may have begun before the deployment'), waitsForEvent: true },
+    { ...pending('the failed attempt may have begun before the deployment'), awaits: 'event' },
     {
       kustomization: {
         ...healthCheckFailed('10s', '11:46:00'),

@@ -41,11 +41,11 @@ const ELEVEN = '11:00:00';
 const RESET = resetStatus(undefined, ms(ELEVEN));
 const RESET_UNREAD = is('Pending', `${RESET.message}. no answer`, ELEVEN);
 const NEW_RESET = resetStatus(undefined, ms('11:59:00'));
-const WAITING: Verdict = { health: 'Pending', message: 'behind', waitsForEvent: true };
+const WAITING: Verdict = { health: 'Pending', message: 'behind', awaits: 'event' };
 const FAILED = is('Unhealthy', undefined, ELEVEN, ELEVEN);
 const still = (status: string) => `Still ${status}: not everything could be read. no answer`;
-const TRYING: Verdict = { health: 'Pending', message: 'trying', isAttempting: true };
-const AGAIN: Verdict = { ...TRYING, isRepeat: true };
+const TRYING: Verdict = { health: 'Pending', message: 'trying', awaits: 'attempt' };
+const AGAIN: Verdict = { ...TRYING, awaits: 'repeat' };
 const FLUX: Verdict = { health: 'Pending', message: 'flux', isSteady: true };
 /** Steady since ten o'clock. */
 const steady = (status: string, message: string, changed: string): HealthStatus => ({
