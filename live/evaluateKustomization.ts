@@ -28,7 +28,7 @@ import {
   objectHealths,
   releasedWorkloads,
 } from '../core/health/objects/resources.ts';
-import { returnsToVersion } from '../core/health/revision.ts';
+import { wasDeployedBefore } from '../core/health/revision.ts';
 import { LIMITS } from '../core/limits.ts';
 import { parseDeployments } from '../core/managedField/deployment.ts';
 import { sourceOf, sourceResource } from '../core/managedField/source.ts';
@@ -79,7 +79,7 @@ export async function evaluateKustomization(
   const context: HealthContext = {
     now,
     cutoff,
-    returns: returnsToVersion(observed),
+    wasDeployedBefore: wasDeployedBefore(observed),
     healthyUntil: healthyUntil(healthCheck.status, now),
     firstFailures: firstFailuresOf(healthCheck.status),
     seenHealthy: seenHealthy(healthCheck.status, unseen, now),

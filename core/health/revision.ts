@@ -92,7 +92,7 @@ export function observedRevision(
 }
 
 /** Whether a Rollout has deployed a version into the Kustomization or its source that it had deployed before. */
-export function returnsToVersion({ kustomization, source, rollouts }: ObservedKustomization): boolean {
+export function wasDeployedBefore({ kustomization, source, rollouts }: ObservedKustomization): boolean {
   const objects = [kustomization, ...(source ? [source] : [])];
   const deployers = objects.flatMap(({ metadata }) => parseDeployments(metadata.annotations?.[DEPLOYED]));
   const uids = new Set(deployers.map(({ uid }) => uid));

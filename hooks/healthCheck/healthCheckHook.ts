@@ -107,8 +107,8 @@ async function syncWith(
   // the old version.
   const metricCheck = metricCheckOf(healthCheck);
   const measuredFrom = measurementCutoff(concerned, call.now);
-  const isOfBefore = metricCheck !== undefined && isMeasuredBefore(healthCheck.status, measuredFrom);
-  if (isOfBefore || needsReset(healthCheck, concerned, call.now))
+  const wasMeasuredBefore = metricCheck !== undefined && isMeasuredBefore(healthCheck.status, measuredFrom);
+  if (wasMeasuredBefore || needsReset(healthCheck, concerned, call.now))
     return answer({ after: resetStatus(healthCheck.status, call.now) });
   if (metricCheck) {
     const deployments = { watching: concerned.filter(watches), cutoff: measuredFrom };

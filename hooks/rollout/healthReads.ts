@@ -69,8 +69,8 @@ export async function watchedChecks(
   const selected = await selectedChecks(rollout, related, call);
   const cutoff = measurementCutoff([rollout], call.now);
   const counted = selected.healthChecks.map((check) => {
-    const isOfBefore = isOwn(check, rollout) && metricCheckOf(check) && isMeasuredBefore(check.status, cutoff);
-    return isOfBefore ? withStatus(check, NOT_MEASURED) : countedFor(rollout, check);
+    const wasMeasuredBefore = isOwn(check, rollout) && metricCheckOf(check) && isMeasuredBefore(check.status, cutoff);
+    return wasMeasuredBefore ? withStatus(check, NOT_MEASURED) : countedFor(rollout, check);
   });
   return { ...selected, healthChecks: counted };
 }

@@ -46,9 +46,9 @@ export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], ob
     const carried = binding.status?.applied?.find(({ rollout: of }) => of === name);
     const isApplied = head !== undefined && unapplied(head, [binding], rollout).length === 0;
     // The FluxBinding may still report the version before: as applied, or as waiting to be applied.
-    const isOfBefore =
+    const mayReportOlder =
       ready?.status === 'True' || (ready?.status === 'Unknown' && reportsOlder(binding, rollout, head));
-    const isBehind = head !== undefined && !isApplied && isOfBefore;
+    const isBehind = head !== undefined && !isApplied && mayReportOlder;
     const state = isBehind ? 'waits' : bindingState(isApplied, ready?.status);
     const found = state === 'blocks' ? undefined : find(kind, { namespace, name: target });
     const failure = found && fluxFailure(found);

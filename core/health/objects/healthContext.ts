@@ -9,7 +9,7 @@ export interface HealthContext {
   /** The time from which health counts, when the deployment started or was applied; undefined without a deployment. */
   cutoff: EpochMs | undefined;
   /** Whether the deployed version was deployed before, for example by a rollback. */
-  returns: boolean;
+  wasDeployedBefore: boolean;
   /**
    * The time until which everything was healthy since the deployment: now, if it still is; undefined if it never was.
    */

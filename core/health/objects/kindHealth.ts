@@ -272,7 +272,7 @@ function argoStatus(object: AnyObject): KStatus {
  * The status of an OpenKruise Rollout. Without a running rollout its phase is Healthy, and `Succeeded` has the last
  * result: False if the workload got its stable version again, which a deployment of that version intends.
  */
-function kruiseStatus(object: AnyObject, { returns }: HealthContext): KStatus {
+function kruiseStatus(object: AnyObject, { wasDeployedBefore }: HealthContext): KStatus {
   const { generation } = object.metadata;
   const observed = numberAt(object, ['status', 'observedGeneration']);
   if (generation !== undefined && observed !== generation) {
@@ -283,6 +283,7 @@ function kruiseStatus(object: AnyObject, { returns }: HealthContext): KStatus {
   const state = `Rollout ${phase || 'without a phase'}${step === undefined ? '' : `, step ${step}`}`;
   const detail = withMessage(state, stringAt(object, ['status', 'message']));
   const succeeded = conditionsOf(object).find(({ type }) => type === 'Succeeded');
-  if (phase === 'Healthy') return succeeded?.status === 'False' && !returns ? failed(detail) : current(detail);
+  const isRolledBack = succeeded?.status === 'False' && !wasDeployedBefore;
+  if (phase === 'Healthy') return isRolledBack ? failed(detail) : current(detail);
   return phase === 'Disabled' ? current(detail) : inProgress(detail);
 }

@@ -7,7 +7,7 @@ import type { Awaited } from '../../../core/health/healthStatus.ts';
 import { ownHealth, verdictWith } from '../../../core/health/kustomization.ts';
 import type { FirstFailures, HealthContext } from '../../../core/health/objects/healthContext.ts';
 import { type ObservedResource, objectHealths } from '../../../core/health/objects/resources.ts';
-import { returnsToVersion } from '../../../core/health/revision.ts';
+import { wasDeployedBefore } from '../../../core/health/revision.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 
 export const at = (time: string) => `2026-01-02T${time}Z`;
@@ -165,7 +165,7 @@ export function evaluated({
   const read = { kustomization: kustomization(setup), source: from ?? undefined, rollouts };
   const context = healthContext({
     cutoff: cutoff ?? undefined,
-    returns: returnsToVersion(read),
+    wasDeployedBefore: wasDeployedBefore(read),
     healthyUntil,
     firstFailures,
     gracePeriod,
@@ -182,7 +182,7 @@ export function healthContext(fields: Partial<HealthContext> = {}): HealthContex
   return {
     now: NOW,
     cutoff: CUTOFF,
-    returns: false,
+    wasDeployedBefore: false,
     healthyUntil: undefined,
     firstFailures: new Map(),
     seenHealthy: fields.healthyUntil === undefined ? undefined : fields.healthyUntil - 60_000,
