@@ -13,7 +13,7 @@ import {
   type KubeClient,
 } from '../connection/kube/kubeClient.ts';
 import { withoutManagedFields } from '../connection/kube/objectText.ts';
-import { createTurns } from '../server/turns.ts';
+import { createYield } from '../server/yield.ts';
 import { Hub, type Snapshot } from './hub.ts';
 import { isBoundKind, WATCHED_KINDS, type WatchedKind } from './objects.ts';
 import { type ShareObject, type ViewChanges, Views } from './views.ts';
@@ -37,7 +37,7 @@ interface FeedOptions {
 }
 
 /** The turns of all feeds: however many readers there are, the process answers requests and probes between them. */
-const turn = createTurns();
+const turn = createYield();
 
 export class Feed {
   readonly views: Views;

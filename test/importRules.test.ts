@@ -40,7 +40,7 @@ const MAY_IMPORT: Record<string, [files: string, packages?: RegExp]> = {
   connection: ['api core client', ANY],
   'connection/kube': ['api core client server/cluster', /./],
   cli: ['api core client connection page/local.ts page/assets.ts', ANY],
-  page: ['api core client connection server/http server/turns.ts', ANY],
+  page: ['api core client connection server/http server/yield.ts', ANY],
   'page/inCluster': ['api core client connection page server', ANY],
   // Runs in a browser, and gets everything else from page/ over HTTP.
   ui: ['api core client', /^(preact|@preact.signals|@dagrejs.dagre)$/],

@@ -2,7 +2,7 @@
 import type { SharedReads } from '../../api/ports.ts';
 import { memoryBytes } from '../../core/collection/memoryLimit.ts';
 import { Lru } from '../lru.ts';
-import { createTurns } from '../turns.ts';
+import { createYield } from '../yield.ts';
 
 const MAX_ANSWERS = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -26,7 +26,7 @@ interface Running {
  * @param ownTurn waits for a turn of the event loop; without it all callers that share a read would continue in the
  * same turn
  */
-export function createSharedReads(clock: () => number, ownTurn = createTurns()): SharedReads {
+export function createSharedReads(clock: () => number, ownTurn = createYield()): SharedReads {
   const answers = new Lru<Answer>(MAX_ANSWERS, MAX_BYTES);
   let sweptAt = clock();
   const running = new Map<string, Running>();

@@ -6,10 +6,10 @@ import type { Route, UnreadBody } from '../../api/ports.ts';
 import { createLineLimit } from '../lineLimit.ts';
 import type { Logger } from '../log.ts';
 import type { ServedMetrics } from '../servedMetrics.ts';
-import { createTurns } from '../turns.ts';
+import { createYield } from '../yield.ts';
 import { type Body, BodyError, memoryError, memoryOf, parseBody, readBody, readButBusy, SMALL_BYTES } from './body.ts';
 import { createFairShare } from './fairShare.ts';
-import { createPlaces } from './places.ts';
+import { createRequestLimit } from './requestLimit.ts';
 import { SERVER_LIMITS } from './serverLimits.ts';
 import { subjectIn, subjectInBeginning } from './subject.ts';
 
@@ -109,20 +109,18 @@ function createHandler(
       answerError(response, refusal.status, refusal.error);
       return;
     }
-    // A route with `answerUnread` reads the body even when busy: its answer repeats the beginning of the body.
-    if (isBusy() && !answerUnread) return answerBusy(response, end);
     const late = new AbortController();
     const deadline = failsOpen && setTimeout(() => late.abort(), answerMs);
     let body: unknown;
     try {
+      // The body is read even when busy if the answer repeats its beginning.
+      if (isBusy() && !answerUnread) throw tooManyRequests(NOT_READ);
       const { bytes, release } = await readBody(request, { maxBytes, share: lane.share, completeMs });
       // Counted only now, so that slow senders do not use up the limits.
-      const busy = isBusy();
       const memory = memoryOf(bytes);
-      const error = busy ? readButBusy(bytes, 'too many requests at once') : memoryError(bytes, memory, lane.memory);
+      const error = isBusy() ? tooManyRequests(bytes) : memoryError(bytes, memory, lane.memory);
       if (error) {
         release();
-        if (busy && !answerUnread) return answerBusy(response, end);
         throw error;
       }
       lane.inFlight++;
@@ -134,7 +132,7 @@ function createHandler(
           body = parseBody(bytes);
           // A caller that waited too long has gone.
           const answerIfAwaited = () => (response.closed ? undefined : answer(body, late.signal));
-          return namespaceOf ? inPlace(namespaceOf(body), lane, bytes, answerIfAwaited) : answer(body, late.signal);
+          return namespaceOf ? withinLimit(namespaceOf(body), lane, bytes, answerIfAwaited) : answer(body, late.signal);
         })
         // Not when the request is answered: a decision that is late still needs its body.
         .finally(() => {
@@ -165,21 +163,21 @@ type Lane = ReturnType<typeof createLane>;
 
 /** The limits shared by the requests of some routes. */
 function createLane() {
-  // Separate turns, so that a small body waits for one large body at most.
-  const [large, small] = [createTurns(), createTurns()];
+  // Separate queues, so that a small body waits for one large body at most.
+  const [large, small] = [createYield(), createYield()];
   const turn = (bytes: number) => (bytes > SMALL_BYTES ? large : small)();
   const { answeredOfNamespace: perKey, requestsAtOnce: atOnce } = SERVER_LIMITS;
-  const places = createPlaces({ perKey, atOnce });
-  return { share: createFairShare(SERVER_LIMITS.bodyBytesAtOnce), inFlight: 0, memory: 0, turn, places };
+  const limit = createRequestLimit({ perKey, atOnce });
+  return { share: createFairShare(SERVER_LIMITS.bodyBytesAtOnce), inFlight: 0, memory: 0, turn, limit };
 }
 
 /** The answer, once fewer requests of the namespace are being answered. */
-async function inPlace(namespace: string, { places }: Lane, bytes: Buffer, answer: () => unknown): Promise<unknown> {
-  if (!(await places.take(namespace))) throw readButBusy(bytes, 'too many requests of one namespace at once');
+async function withinLimit(namespace: string, { limit }: Lane, bytes: Buffer, answer: () => unknown): Promise<unknown> {
+  if (!(await limit.enter(namespace))) throw readButBusy(bytes, 'too many requests of one namespace at once');
   try {
     return await answer();
   } finally {
-    places.leave(namespace);
+    limit.leave(namespace);
   }
 }
 
@@ -197,10 +195,8 @@ function inTime(
   });
 }
 
-function answerBusy(response: Response, end: (outcome: string) => void): void {
-  end('busy');
-  answerError(response.set('Retry-After', '1'), 429, 'too many requests at once, try again in 1 s');
-}
+const NOT_READ = Buffer.alloc(0);
+const tooManyRequests = (bytes: Buffer) => readButBusy(bytes, 'too many requests at once, try again in 1 s');
 
 interface Refused {
   status?: number;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { createTurns } from '../../server/turns.ts';
+import { createYield } from '../../server/yield.ts';
 
 it('other work comes between the turns of any two callers', async () => {
-  const turn = createTurns();
+  const turn = createYield();
   const order: string[] = [];
   for (const caller of ['a', 'b', 'c']) void turn().then(() => order.push(caller));
   while (order.at(-1) !== 'c') {

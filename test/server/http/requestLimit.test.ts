@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createPlaces } from '../../../server/http/places.ts';
+import { createRequestLimit } from '../../../server/http/requestLimit.ts';
 import { SERVER_LIMITS } from '../../../server/http/serverLimits.ts';
 
 const { requestsAtOnce, answeredOfNamespace: perKey } = SERVER_LIMITS;
@@ -13,18 +13,18 @@ async function held(requests: Promise<boolean>[]): Promise<number> {
 }
 
 it.each([7, 16, 100])('the requests of %i namespaces leave room for those of others', async (count) => {
-  const places = createPlaces({ perKey, atOnce: requestsAtOnce });
+  const limit = createRequestLimit({ perKey, atOnce: requestsAtOnce });
   const tenant = Array.from({ length: count }, (_, i) => `tenant-${i}`);
-  const flood = Array.from({ length: requestsAtOnce }, () => tenant.map((name) => places.take(name))).flat();
+  const flood = Array.from({ length: requestsAtOnce }, () => tenant.map((name) => limit.enter(name))).flat();
   expect(await held(flood)).toBeLessThan(requestsAtOnce);
-  expect(await places.take('other')).toBe(true);
+  expect(await limit.enter('other')).toBe(true);
 });
 
 it('a namespace that is alone may have half of all, and more once they are answered', async () => {
-  const places = createPlaces({ perKey, atOnce: requestsAtOnce });
-  const take = (count: number) => Array.from({ length: count }, () => places.take('shop'));
+  const limit = createRequestLimit({ perKey, atOnce: requestsAtOnce });
+  const take = (count: number) => Array.from({ length: count }, () => limit.enter('shop'));
   expect(await held(take(requestsAtOnce))).toBe(requestsAtOnce / 2);
-  expect(await places.take('shop')).toBe(false);
-  places.leave('shop');
+  expect(await limit.enter('shop')).toBe(false);
+  limit.leave('shop');
   expect(await held(take(2))).toBe(1);
 });
