@@ -187,10 +187,13 @@ function verdictOf(objects: readonly ObjectHealth[], own: OwnHealth, context: He
   const event = awaits === 'event' ? awaits : undefined;
 
   if (unhealthy.length > 0) {
-    const message = withErrors(`Unhealthy resources: ${listLines(unhealthy.map(healthLine))}`);
-    if (failedBefore(unhealthy, own, context))
-      return { health: 'Pending', message: `${verdict.message}. Before: ${message}`, awaits: event };
-    return { health: 'Unhealthy', message, failedAt: latestTime(unhealthy.map((object) => object.failedAt)) };
+    const listed = withErrors(listLines(unhealthy.map(healthLine)));
+    if (failedBefore(unhealthy, own, context)) {
+      const message = `${verdict.message}. Unhealthy resources of the version before: ${listed}`;
+      return { health: 'Pending', message, awaits: event };
+    }
+    const failedAt = latestTime(unhealthy.map((object) => object.failedAt));
+    return { health: 'Unhealthy', message: `Unhealthy resources: ${listed}`, failedAt };
   }
   // Only Flux's work is awaited, on these objects and on the Kustomization itself.
   const isQuiet = missing.length + errors.length === 0 && pending.every(({ work }) => work !== undefined);

@@ -113,7 +113,7 @@ function whyOldDeployment(object: FluxObject, rollouts: readonly Rollout[]): str
     const rollout = rollouts.find((r) => r.metadata.uid === deployment.uid && r.metadata.name === deployment.rollout);
     const head = deploymentOf(rollout);
     if (head && head.id !== deployment.id) {
-      return `${object.kind} ${object.metadata.name} has ${deploymentText(deployment)}, ${deploymentText(head)} is rolling out`;
+      return `${object.kind} ${object.metadata.name} still has ${deploymentText(deployment)}; ${deploymentText(head)} is rolling out`;
     }
   }
   return undefined;

@@ -96,9 +96,10 @@ export function whyBehindSource(object: AnyObject, which: Which, known: KnownObj
   const isSeen = source.status?.observedGeneration !== undefined;
   const isFetching = isSeen && source.spec?.suspend !== true && !isCurrent(source);
   if (artifact === undefined ? !isFetching : namesArtifact(reported, artifact)) return undefined;
-  const suspended = fieldAt(object, ['spec', 'suspend']) === true ? ' and is suspended' : '';
+  const suspended = fieldAt(object, ['spec', 'suspend']) === true ? ' (suspended)' : '';
   const has = artifact === undefined ? 'fetches another version' : `has ${artifact}`;
-  return `${which} ${reported}${suspended}, and ${ref.kind} ${ref.name} ${has}`;
+  const still = which === 'runs' ? 'still runs' : 'last tried';
+  return `${still} ${reported}${suspended}; ${ref.kind} ${ref.name} ${has}`;
 }
 
 /** Why the source has not fetched its present spec; undefined if it has. */

@@ -21,8 +21,8 @@ interface Broken {
   failedAt: EpochMs;
   /** The last time at which all its Pods were ready. */
   seenComplete: EpochMs;
-  /** The time of the failure as text for messages: `since 2026-03-01T12:00:00Z`, `at its progress deadline`. */
-  since: string;
+  /** `incomplete since 2026-03-01T12:00:00Z`, or `complete before, and not at its progress deadline`. */
+  why: string;
 }
 
 /**
@@ -36,7 +36,7 @@ export function brokenWorkload(object: AnyObject, context: HealthContext): Broke
   if (now < healthyUntil + gracePeriod || !keepsPods(object)) return undefined;
   const changed = lastSpecChange(object);
   if (changed !== undefined && changed > seenHealthy) return undefined;
-  return { failedAt: healthyUntil, seenComplete: seenHealthy, since: `since ${formatTime(healthyUntil)}` };
+  return { failedAt: healthyUntil, seenComplete: seenHealthy, why: `incomplete since ${formatTime(healthyUntil)}` };
 }
 
 /** The default of `spec.progressDeadlineSeconds`. Only Deployments have the field. */
@@ -104,7 +104,7 @@ function missedDeadline(object: AnyObject, { now, cutoff, gracePeriod }: HealthC
   if (completed === undefined || !isObserved || (changed !== undefined && changed > completed)) return undefined;
   const deadline = Math.max(completed, cutoff) + progressDeadlineMs(object);
   if (deadline > now) return undefined;
-  return { failedAt: deadline, seenComplete: completed, since: 'at its progress deadline' };
+  return { failedAt: deadline, seenComplete: completed, why: 'complete before, and not at its progress deadline' };
 }
 
 /**

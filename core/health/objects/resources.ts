@@ -78,7 +78,7 @@ function healthOfObject(object: AnyObject, known: KnownObjects, context: HealthC
     const { failedAt, seenComplete } = broken;
     return {
       health: 'unhealthy',
-      why: `was complete, but not ${broken.since}: ${why}`,
+      why: `${broken.why}: ${why}`,
       failedAt,
       seenComplete,
       changed,

@@ -65,7 +65,7 @@ describe('a Deployment with too few Pods available', () => {
     expect(result.health).toBe(health);
     if (health === 'Unhealthy')
       expect(result).toMatchObject({
-        message: 'Unhealthy resources: demo/web (was complete, but not since 2026-01-02T11:58:30Z: Available: 1/3)',
+        message: 'Unhealthy resources: demo/web (incomplete since 2026-01-02T11:58:30Z: Available: 1/3)',
         failedAt: ms('11:58:30'),
       });
   });
@@ -93,7 +93,7 @@ describe('a Deployment that Kubernetes has found complete for a moment, and no e
   it('is Unhealthy at its progress deadline', () => {
     expect(healthAfter('11:51:00', 530)).toMatchObject({
       health: 'Unhealthy',
-      message: 'Unhealthy resources: demo/web (was complete, but not at its progress deadline: Available: 1/3)',
+      message: 'Unhealthy resources: demo/web (complete before, and not at its progress deadline: Available: 1/3)',
       failedAt: ms('11:59:50'),
     });
   });

@@ -87,7 +87,7 @@ const rolledBack = (fetched: string): ObservedResource[] => {
     return { apiVersion, kind, namespace: 'demo', name: metadata.name!, object };
   });
 };
-const OF_BEFORE = waits(/Before: Unhealthy resources/);
+const OF_BEFORE = waits(/Unhealthy resources of the version before: /);
 const failedAtTime = (time: string) => unhealthy(/^Unhealthy resources: /, time);
 
 const CASES: Case[] = [
@@ -124,7 +124,7 @@ const CASES: Case[] = [
   ),
   on(
     'a failure after the deployment, with Flux not at it yet',
-    waits(/^Kustomization pending: .* Before: Unhealthy resources: demo\/web/, { awaits: 'event' }),
+    waits(/^Kustomization pending: .* Unhealthy resources of the version before: demo\/web/, { awaits: 'event' }),
     { kustomization: { applied: OLD }, observed: [failedAt('11:51:00')] },
   ),
   on('beside an object that can’t be read, which may change without an event', waits(/is applied. Errors: /), {
@@ -307,7 +307,7 @@ describe('Q28: a deployment that is rolling out', () => {
 
   it('is awaited by its source, and by the Kustomization itself', () => {
     const message = (kind: string) =>
-      `Kustomization pending: ${kind} web has web 1.0.0 (6), web 1.1.0 (7) is rolling out`;
+      `Kustomization pending: ${kind} web still has web 1.0.0 (6); web 1.1.0 (7) is rolling out`;
     expect(health('web=6/1.0.0/u1')).toMatchObject(waits(message('OCIRepository')));
     expect(health(undefined, 'web=6/1.0.0/u1')).toMatchObject(waits(message('Kustomization')));
     expect(health('web=7/1.1.0/u1').health).toBe('Healthy');
@@ -334,7 +334,10 @@ describe('Q28: a deployment that is rolling out', () => {
   it('after a version that Flux has never applied is not to blame for its failures', () => {
     const never = { annotations: carrying('web=6/1.0.0/u1'), observed: -1, applied: null, attempted: OLD };
     const { result } = evaluated({ kustomization: never, rollouts: [rollout], observed: [failedAt('11:51:00')] });
-    expect(result).toMatchObject({ health: 'Pending', message: expect.stringMatching(/Before: Unhealthy resources/) });
+    expect(result).toMatchObject({
+      health: 'Pending',
+      message: expect.stringMatching(/Unhealthy resources of the version before: /),
+    });
   });
 
   it('of another Rollout of that name does not matter', () => {

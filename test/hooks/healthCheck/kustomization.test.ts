@@ -270,7 +270,7 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
     const reader = cluster([carrying, GOOD, at2]);
     expect((await syncOnce(healthCheck(), reader)).status).toMatchObject({
       status: 'Pending',
-      message: expect.stringContaining('has test-rollout 1.0.0 (1), test-rollout 1.1.0 (2) is rolling out'),
+      message: expect.stringContaining('still has test-rollout 1.0.0 (1); test-rollout 1.1.0 (2) is rolling out'),
     });
     expect(reader.reads).toContain('get rollouts demo test-rollout');
     const known = cluster([carrying, GOOD]);
