@@ -52,7 +52,7 @@ interface NotBegun extends Pick<Revision, 'waitsForTime'> {
   why: string | undefined;
   /** Whether another version ran before. */
   isUpdate?: boolean;
-  /** Whether Flux may have begun nevertheless: the spec has the version, and an older artifact was attempted with it. */
+  /** Whether Flux may have begun nevertheless: the spec has the version, whatever the artifact. */
   mayHaveBegun?: boolean;
 }
 
