@@ -48,6 +48,9 @@ const CASES: Record<string, Case[]> = {
     on('empty', waits('Kustomization has no managed resources', { awaits: 'event' }), {
       kustomization: { entries: [] },
     }),
+    on('empty while Flux works', waits(PROGRESSING, { awaits: 'repeat' }), {
+      kustomization: { ...AGAIN, entries: [] },
+    }),
     on('a resource in progress', waits(WEB_STARTS), { observed: [starting] }),
     on('a resource being deleted', waits('Pending resources: demo/web (terminating)'), {
       observed: [seen({ metadata: { name: 'web', deletionTimestamp: at('11:00:00') } })],
