@@ -49,10 +49,10 @@ export function copyState(context: RolloutContext, next: NextChoice | undefined)
   const requestedAt = copyRequest(rollout);
   const release = { tag, ...(digest && { digest }), ...(requestedAt !== undefined && { requestedAt }) };
   const isRequested = requestedAt !== undefined && requestedAt !== last?.requestedAt;
-  const copy = { version, url, isAwaited: why === 'Awaited', begins: false, stored };
+  const copy = { version, url, isAwaited: why === 'awaited', begins: false, stored };
   if (stored && !isRequested) return { ...copy, progress: { state: 'Copied', copy: stored } };
   // A version that was deployed before spec.targetRepository was set is not copied afterwards, unless requested.
-  const mayBeMissing = why === 'Deployed' && !isRequested;
+  const mayBeMissing = why === 'deployed' && !isRequested;
   if (!copyInputs?.source) {
     if (mayBeMissing) return undefined;
     const message = copyInputs?.problem ?? "the Rollout's ImagePolicy has no ImageRepository to copy from";
@@ -94,16 +94,16 @@ function copyRequest({ metadata }: Rollout): string | undefined {
 }
 
 /**
- * The release to copy, and why: it has Succeeded, with AfterBake; it is Awaited by its deployment; or it is Deployed.
+ * The release to copy, and why: it has succeeded, with AfterBake; it is awaited by its deployment; or it is deployed.
  * An initial version and a rollback don't wait for a copy: they have been deployed before.
  */
 function releaseToCopy(
   { observed: { rollout }, state: { history, available } }: RolloutContext,
   next: NextChoice | undefined,
-): { version: VersionInfo | undefined; why: 'Succeeded' | 'Awaited' | 'Deployed' } {
-  if (!copiesFirst(rollout)) return { version: newestStored(rollout.status), why: 'Succeeded' };
+): { version: VersionInfo | undefined; why: 'succeeded' | 'awaited' | 'deployed' } {
+  if (!copiesFirst(rollout)) return { version: newestStored(rollout.status), why: 'succeeded' };
   if (!next || next.trigger === 'Rollback' || next.trigger === 'InitialVersion')
-    return { version: history[0]?.version, why: 'Deployed' };
+    return { version: history[0]?.version, why: 'deployed' };
   const { version: tag } = next;
-  return { version: available.find((each) => each.tag === tag) ?? { tag }, why: 'Awaited' };
+  return { version: available.find((each) => each.tag === tag) ?? { tag }, why: 'awaited' };
 }
