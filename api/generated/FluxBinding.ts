@@ -149,7 +149,7 @@ export interface FluxBinding {
       reapplied?: boolean;
     };
     /**
-     * The state of the object's Rollouts and Gates, from which the status is computed. It may be 15 seconds late for an opening or closing, and for a deployment that Flux has not applied.
+     * The state of the object's Rollouts and Gates, from which the status is computed. It may be 15 seconds late.
      */
     report?: {
       /**

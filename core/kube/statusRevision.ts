@@ -1,6 +1,7 @@
 /**
  * `status.revision`: compare-and-swap for a status that Metacontroller writes from a possibly stale read. The CRDs
- * reject any other revision than the next (docs/adr/0003-status-revision.md).
+ * reject any other revision than the next (docs/adr/0003-status-revision.md), so of two syncs that read the same status
+ * one is stored.
  */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { sameJson, toWellFormedJson } from './json.ts';

@@ -1,4 +1,7 @@
-/** The managed fields of an object after one write (docs/reference/writes.md). */
+/**
+ * The managed fields of an object after one write (docs/reference/writes.md): the variables of a Kustomization, or the
+ * tag of an OCIRepository.
+ */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
