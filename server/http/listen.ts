@@ -1,6 +1,6 @@
 /** HTTP and HTTPS servers with the timeouts that Metacontroller and the API server need, and a graceful end. */
 import { createServer as createHttpServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
+import { createServer as createHttpsServer, Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -86,7 +86,12 @@ function listen(
   server.on('clientError', endUnlessUnused);
   limitConnections(server, limits);
   const running = new Set<ServerResponse>();
+  const open = new Set<Socket>();
   let draining = false;
+  server.on(server instanceof HttpsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
   server.on('request', (request, response) => {
     // `limitConnections` has closed it.
     if (request.socket.destroyed) return;
@@ -108,7 +113,11 @@ function listen(
         close: () =>
           new Promise((done) => {
             // Connections that are busy now become idle later; without this they would be kept for KEEP_ALIVE_MS.
-            const sweep = setInterval(() => server.closeIdleConnections(), 100);
+            const sweep = setInterval(() => {
+              server.closeIdleConnections();
+              // To Node an unused connection is not idle.
+              for (const socket of open) if (isUnused(socket)) socket.destroy();
+            }, 100);
             server.close(() => {
               clearInterval(sweep);
               done();
@@ -135,9 +144,13 @@ const REFUSALS: Record<string, string> = {
  * the server closes it in that moment.
  */
 function endUnlessUnused({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && (socket as Socket).bytesRead === 0) return;
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUnused(socket as Socket)) return;
   if (socket.writable) socket.write(`HTTP/1.1 ${REFUSALS[code] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`);
   socket.destroy();
+}
+
+function isUnused({ bytesRead }: Socket): boolean {
+  return bytesRead === 0;
 }
 
 /**

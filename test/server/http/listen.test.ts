@@ -123,6 +123,14 @@ describe.each(['HTTP', 'TLS'] as const)('over %s', (protocol) => {
     unused.socket.write('GET / HTTP/1.1\r\nHost:');
     expect(await unused.closed).toBe('closed');
   });
+
+  it('one that waits, before or after an answer, is closed at the end', async () => {
+    const open = await serve(protocol);
+    const [kept, unused] = [await open(2), await open(2)];
+    expect(await kept.ask(GET)).toBe(true);
+    await listener?.close();
+    for (const each of [kept, unused]) expect(await each.closed).toBe('closed');
+  });
 });
 
 it.each(['HTTP', 'TLS'] as const)(
