@@ -69,8 +69,7 @@ export function unheldOf(
     const stored = storedState(object);
     // The webhook has not seen the trigger: it would have suspended the object, which a client may have resumed.
     const isTriggered = stored?.is === 'closed' && stored.gates.length === 0;
-    const runs = annotations[SUSPENDED] === undefined || isTriggered || stored?.is === 'bypassing';
-    if (deletionTimestamp || !runs) return undefined;
+    if (deletionTimestamp || (annotations[SUSPENDED] !== undefined && !isTriggered)) return undefined;
     // A user with the verb bypass has let it run.
     if (isBypass(currentState(object, closures)) || !requires(object, gate, namespaces)) return undefined;
     if (leaveNoRoom(annotations)) {

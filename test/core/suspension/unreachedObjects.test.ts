@@ -52,11 +52,7 @@ describe('a Flux object is reported', () => {
     [
       'that runs for one deployment, behind an earlier closure of the Gate',
       freeze,
-      {
-        ...named,
-        'gate.fluxcd.io/suspended': 'unset',
-        'gate.fluxcd.io/state': 'bypassing: shop/freeze@close=2026-03-04T09:00:00Z',
-      },
+      { ...named, 'gate.fluxcd.io/state': 'bypassing: shop/freeze@close=2026-03-04T09:00:00Z' },
       'NotMarked',
       NOT_MARKED,
     ],
@@ -82,10 +78,15 @@ describe('a Flux object is reported', () => {
       { ...named, 'gate.fluxcd.io/suspended': 'unset', 'gate.fluxcd.io/state': 'closed: shop/freeze' },
     ],
     ['with a bypass of the Gate', freeze, { ...named, 'gate.fluxcd.io/state': 'bypassed: shop/freeze' }],
+    ['that runs for one deployment', freeze, { ...named, 'gate.fluxcd.io/state': 'bypassing: shop/freeze' }],
     [
-      'that runs for one deployment',
+      'that is suspended for its source, behind an earlier closure of the Gate',
       freeze,
-      { ...named, 'gate.fluxcd.io/suspended': 'unset', 'gate.fluxcd.io/state': 'bypassing: shop/freeze' },
+      {
+        ...named,
+        'gate.fluxcd.io/suspended': 'unset',
+        'gate.fluxcd.io/state': 'bypassing: shop/freeze@close=2026-03-04T09:00:00Z',
+      },
     ],
   ])('not one %s', (_, gate, annotations) => {
     for (const object of forms({ annotations })) expect(unheldOf(gate, undefined, [object], labels)).toEqual([]);
