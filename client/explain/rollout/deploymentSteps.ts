@@ -111,8 +111,11 @@ export function checkSteps(rollout: Rollout, related: RelatedObjects): Step[] {
 /** Whether no HealthCheck blocks the version that waits, such as the first or a requested one. */
 function blocksNothing(rollout: Rollout): boolean {
   const { pendingVersion, history = [] } = rollout.status ?? {};
-  if (isUnfinished(history[0]) || pendingVersion === undefined) return history.length === 0;
-  return listsAllBlockers(rollout) && !blockerOf(storedBlockers(rollout, pendingVersion), 'Health');
+  if (history.length === 0) return true;
+  if (isUnfinished(history[0]) || pendingVersion === undefined || !listsAllBlockers(rollout)) return false;
+  const blockers = storedBlockers(rollout, pendingVersion);
+  // Health isn't listed for a release that is too young, which it blocks once that is old enough.
+  return !blockerOf(blockers, 'Health') && !blockerOf(blockers, 'MinimumAge');
 }
 
 /** The HealthChecks that the Rollout selects, in order, and whether each is left out because it hasn't consented. */

@@ -105,6 +105,7 @@ it.each<[which: string, version: string, history: object[], blocker: object, nex
   ['first', '1.0.0', [], { type: 'Budget', object: BUDGET }, 'RolloutBudget fleet'],
   ['requested', '1.1.0', DEPLOYED, { type: 'Budget', object: BUDGET }, 'RolloutBudget fleet'],
   ['next', '1.1.0', DEPLOYED, { type: 'Health' }, 'HealthCheck shop/own'],
+  ['too young', '1.1.0', DEPLOYED, { type: 'MinimumAge', effect: 'Waits' }, 'HealthCheck shop/own'],
 ])('an unhealthy check blocks the %s version only with a blocker', (_, version, history, blocker, next) => {
   const blockers = [{ effect: 'Blocks', reason: 'Waiting', version, ...blocker }];
   const waiting = { ...rollout(undefined), status: { pendingVersion: version, history, blockers } };
