@@ -149,8 +149,8 @@ function gateBlockers({ choice: { version }, versionGates: { closed } }: Blocker
 }
 
 /**
- * The running bake, with its end if that is known: after bakeTime it may wait for health. A deployment without a bake
- * may be replaced by the next version before Flux has applied it.
+ * The running bake, with its end if that is known: after bakeTime it may wait for health, and a problem of the spec
+ * stops it. A deployment without a bake may be replaced by the next version before Flux has applied it.
  */
 function bakeBlockers({ observed, state, choice, config, now }: BlockerInputs): FoundBlocker[] {
   const [head] = state.history;
@@ -158,7 +158,7 @@ function bakeBlockers({ observed, state, choice, config, now }: BlockerInputs): 
   if (version === undefined || !isAutomatic(choice) || !head) return [];
   if (!isUnfinished(head) || hasNoBake(head, observed.rollout)) return [];
   const started = parseTime(head.bakeStartTime);
-  const end = bakeUntil(head, config, observed.healthChecks);
+  const end = config.problems.length > 0 ? undefined : bakeUntil(head, config, observed.healthChecks);
   const until = end !== undefined && end > now ? end : undefined;
   const since = started ?? parseTime(head.lastRetryTimestamp) ?? parseTime(head.timestamp);
   const text = `the bake of ${head.version.tag}${until === undefined ? '' : ` until ${formatTime(until)}`}`;
