@@ -53,8 +53,11 @@ export function explainHealthCheck(
   };
 }
 
-const READY_TEXTS = { True: 'ready', False: 'not ready', Unknown: 'in progress' };
-const READY_STATES = { True: 'free', False: 'failed', Unknown: 'underWay' } as const;
+/** Any controller may write the condition: every other status counts as Unknown. */
+function readiness({ status }: Condition): { text: string; state: Explanation['state'] } {
+  if (status === 'True') return { text: 'ready', state: 'free' };
+  return status === 'False' ? { text: 'not ready', state: 'failed' } : { text: 'in progress', state: 'underWay' };
+}
 
 /** The explanation of an object by its conditions. `resource`: the plural of its kind. */
 export function explainByConditions(object: AnyObject, resource: string): Explanation {
@@ -71,8 +74,8 @@ export function explainByConditions(object: AnyObject, resource: string): Explan
   const none = `${title} reports no status: its controller has not reconciled it, or is not installed`;
   return {
     object: ref,
-    headline: ready ? `${READY_TEXTS[ready.status]}: ${ready.reason}` : 'has no condition Ready',
-    state: ready ? READY_STATES[ready.status] : 'underWay',
+    headline: ready ? `${readiness(ready).text}: ${ready.reason}` : 'has no condition Ready',
+    state: ready ? readiness(ready).state : 'underWay',
     causes: causes.length > 0 ? causes : [{ code: 'NoConditions', text: none }],
     ...(typeof next === 'string' && { next: { text: 'it changes automatically', at: next } }),
     actions: [],
