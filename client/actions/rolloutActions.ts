@@ -2,12 +2,11 @@
 import { DEPLOY_MESSAGE } from '../../api/annotations.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { Budget, Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import type { Budget, Rollout, RolloutGate } from '../../api/types.ts';
 import { closureKey } from '../../core/gate/closedGates.ts';
-import { ABSENCE } from '../../core/gate/evaluateGates.ts';
+import { evaluateGates, isMissing } from '../../core/gate/evaluateGates.ts';
 import { ANY_REF, gatesNamedBy } from '../../core/gate/gateRefs.ts';
-import { evaluateGate } from '../../core/gate/gateTimeline.ts';
-import { identityOf, refKey } from '../../core/kube/names.ts';
+import { byRefKey, identityOf, refKey } from '../../core/kube/names.ts';
 import { heldBefore } from '../../core/rollout/evaluation/bypassTarget.ts';
 import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { grantCovers } from '../../core/suspension/bypassGrant.ts';
@@ -194,20 +193,19 @@ function bypassActions(
   const ofGates = steps.filter(({ kind }) => kind === 'gate');
   const first = ofGates.find(({ state, missing }) => state === 'blocks' && !missing);
   if (!first) return [];
+  const blocking = ofGates.filter(({ state }) => state === 'blocks');
+  const blockingKeys = new Set(blocking.flatMap(({ object }) => (object ? refKey(object) : [])));
+  const refs = ofGates.flatMap(({ object }) => object ?? []);
   // The webhook also requires the right for a closed Gate that is open for this version.
-  const isClosed = (gate: Gate | undefined) => gate !== undefined && !evaluateGate(gate, now).opened;
-  const find = finder(known);
-  const closed = ofGates.filter(({ state, object }) => state === 'blocks' || (object && isClosed(find(object))));
-  const gates = closed.flatMap(({ object }) => object ?? []);
-  const isLimited = gates.length < closed.length;
-  const closures = gates.map((object) => {
-    const gate = find(object);
-    return closureKey({ key: refKey(object), closure: gate ? evaluateGate(gate, now).closure : ABSENCE });
-  });
+  const closed = evaluateGates(refs, byRefKey(known), now).filter(
+    (gate) => blockingKeys.has(gate.key) || !(gate.isOpen || isMissing(gate)),
+  );
+  const isLimited = blocking.some(({ object }) => !object);
   const isNewest = version === rollout.status?.history?.[0]?.version.tag;
   // What the Gates hold despite this bypass, such as an object that never ran, another one doesn't release either.
-  if (isNewest && !isLimited && grantCovers(rollout, closures, now)) return [];
-  const which = isLimited ? 'all closed Gates' : gates.map((gate) => `Gate ${refKey(gate)}`).join(', ');
+  if (isNewest && !isLimited && grantCovers(rollout, closed.map(closureKey), now)) return [];
+  const gates = closed.map((gate) => gate.ref);
+  const which = isLimited ? 'all closed Gates' : closed.map(({ key }) => `Gate ${key}`).join(', ');
   const ref = identityOf(rollout);
   return offer({ type: 'bypass', object: { kind: 'Rollout', ...ref }, version }, rollout, {
     text: `Only ${version} bypasses ${which}, once. Your name and reason are recorded.`,
