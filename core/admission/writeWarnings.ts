@@ -6,7 +6,6 @@ import { isLimit, LIMIT_TEXTS } from '../gate/closedGates.ts';
 import { isMissing } from '../gate/evaluateGates.ts';
 import type { RefRules } from '../gate/gateRefs.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
-import { refKey, without } from '../kube/names.ts';
 import { deploymentText, parseDeployments } from '../managedField/deployment.ts';
 import { rolloutsOfObject } from '../managedField/managedFields.ts';
 import type { ManagedFieldInputs } from '../managedField/setManagedFields.ts';
@@ -19,6 +18,7 @@ import { unknownAnnotationWarnings } from './unknownAnnotations.ts';
 interface AllowedWrite extends RefRules, Pick<ManagedFieldInputs, 'rollouts'> {
   object: FluxObject;
   old?: FluxObject;
+  oldGates?: Pick<ObjectGates, 'all'>;
   bypass?: Bypass;
 }
 
@@ -51,10 +51,9 @@ const MAX_ABSENT = 3;
 
 /** Warnings about new references to Gates and Rollouts that don't exist: typos, or Git creates the objects later. */
 function absentWarnings(settled: FluxObject, write: AllowedWrite, { all }: ObjectGates): string[] {
-  const { old, rollouts: known } = write;
-  const gatesOf = (each: FluxObject | undefined) => (each ? gatesInAnnotation(each, write).refs : []);
-  const named = new Set(without(gatesOf(settled), gatesOf(old)).map(refKey));
-  const gates = all.filter((gate) => isMissing(gate) && named.has(gate.key));
+  const { old, oldGates, rollouts: known } = write;
+  const required = new Set(oldGates?.all.map(({ key }) => key));
+  const gates = all.filter((gate) => isMissing(gate) && !required.has(gate.key));
   const before = old ? rolloutsOfObject(old) : [];
   const rollouts = rolloutsOfObject(settled).filter((name) => !before.includes(name) && !known.has(name));
   return [
