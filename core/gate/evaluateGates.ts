@@ -5,7 +5,7 @@ import type { Gate } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
 import { earliestTime, formatTime, parseTime } from '../kube/time.ts';
-import { type NextDeployment, type VersionApprovals, versionApprovals } from './gateApprovals.ts';
+import { type GateApprovals, gateApprovals, type NextDeployment } from './gateApprovals.ts';
 import { type GateRequest, targetsVersion } from './gateRequests.ts';
 import { type CountingException, evaluateGate, exceptionChange, type GateEvaluation } from './gateTimeline.ts';
 
@@ -21,7 +21,7 @@ export function isMissing({ closure }: Pick<GateResult, 'closure'>): boolean {
 }
 
 /** The state of one Gate for one object or deployment. */
-export interface GateResult extends VersionApprovals {
+export interface GateResult extends GateApprovals {
   /** The Gate, by `refKey`. */
   key: string;
   ref: NamespacedName;
@@ -72,7 +72,7 @@ function gateResult(
   const isOpen = opened || passing !== undefined;
   const openedBy = passing ?? cause;
   // Approvals count while the Gate is closed, also beside an exception.
-  const approvals = next && !opened ? versionApprovals(gate, next, now) : {};
+  const approvals = next && !opened ? gateApprovals(gate, next, now) : {};
   return {
     key,
     ref,

@@ -30,7 +30,7 @@ export interface NextDeployment {
 }
 
 /** The approvals of a version at a closed Gate with `spec.approvals`; empty for any other Gate. */
-export interface VersionApprovals {
+export interface GateApprovals {
   /** The approvals that let the version through, the oldest first. */
   approvedBy?: Approval[];
   /**
@@ -42,7 +42,8 @@ export interface VersionApprovals {
   approvalsUntil?: EpochMs;
 }
 
-export function versionApprovals(gate: Gate, next: NextDeployment, now: EpochMs): VersionApprovals {
+/** The approvals of the next version at the Gate, which is closed. */
+export function gateApprovals(gate: Gate, next: NextDeployment, now: EpochMs): GateApprovals {
   const verdict = approvalsOn(gate, next, now);
   if (!verdict) return {};
   const { counted, required, until, enough } = verdict;

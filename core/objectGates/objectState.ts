@@ -73,6 +73,7 @@ export function suspensionReason(object: FluxObject): SuspensionReason | undefin
   return state !== 'closed' && awaitsArtifact(object) ? 'artifact' : 'gates';
 }
 
+/** Whether we have suspended the object, for any `SuspensionReason`. */
 export function isSuspendedByUs({ metadata, spec }: FluxObject): boolean {
   return metadata.annotations?.[SUSPENDED] !== undefined && spec?.suspend === true;
 }
