@@ -6,29 +6,17 @@ import { expect, it } from 'vitest';
 import { createAuthority } from '../../dev/local/controlPlane/certificates.ts';
 import { type AnyObject, ApiError, gate, waitFor } from '../cluster/support/cluster.ts';
 import { gated, isHeld } from '../cluster/support/gates.ts';
+import { changeWebhooks, WEBHOOK_CONFIGURATIONS } from '../cluster/support/webhooks.ts';
 import { cluster, view } from './cluster.ts';
-
-const CONFIGURATIONS = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'].map((kind) => ({
-  apiVersion: 'admissionregistration.k8s.io/v1',
-  kind,
-  metadata: { name: 'rollout-hooks' },
-}));
 
 /** Sets the CA of each webhook that the API server calls. */
 async function trust(bundle: string): Promise<void> {
-  for (const configuration of CONFIGURATIONS) {
-    const { webhooks } = (await view.admin.get(configuration)) as AnyObject;
-    const caBundle = Buffer.from(bundle).toString('base64');
-    const trusting = webhooks.map((webhook: AnyObject) => ({
-      ...webhook,
-      clientConfig: { ...webhook.clientConfig, caBundle },
-    }));
-    await view.admin.mergePatch(configuration, { webhooks: trusting });
-  }
+  const caBundle = Buffer.from(bundle).toString('base64');
+  await changeWebhooks(view.admin, (webhook) => ({ ...webhook, clientConfig: { ...webhook.clientConfig, caBundle } }));
 }
 
 async function clientConfig(): Promise<{ url: string; caBundle: string }> {
-  const { webhooks } = (await view.admin.get(CONFIGURATIONS[0]!)) as AnyObject;
+  const { webhooks } = (await view.admin.get(WEBHOOK_CONFIGURATIONS[0]!)) as AnyObject;
   return webhooks[0].clientConfig;
 }
 
